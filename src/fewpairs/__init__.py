@@ -1,0 +1,43 @@
+"""The whole similarity matrix from a few pairs."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+#: Public name → module that holds it. Modules load on first use: importing fewpairs is instant.
+_HOMES = {
+    "Oracle": "oracle.oracle",
+    "Precomputed": "similarities.precomputed",
+    "Similarity": "similarities.base",
+    "StringSimilarity": "similarities.strings",
+    "VectorSimilarity": "similarities.vectors",
+    "similarity": "similarities.base",
+    "FactoredMatrix": "factored.matrix",
+    "load": "factored.storage",
+    "ErrorEstimate": "factored.error",
+    "approximate": "approximation",
+    "plan": "planning",
+    "inspect": "oracle.inspection",
+    "SimilarityFeatures": "estimators",
+}
+_MODULES = ("errors", "plots", "datasets")
+
+__all__ = ["__version__", *sorted(_HOMES), *_MODULES]  # noqa: PLE0604 - names are strings
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(importlib.import_module(f"fewpairs.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
+    if name in _MODULES:
+        return importlib.import_module(f"fewpairs.{name}")
+    message = f"module 'fewpairs' has no attribute {name!r}"
+    raise AttributeError(message)
+
+
+def __dir__() -> list[str]:
+    return __all__

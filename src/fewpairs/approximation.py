@@ -1,0 +1,127 @@
+"""approximate(): the front door."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fewpairs.arrays import IntArray, RandomState, generator
+from fewpairs.errors import InputError
+from fewpairs.factored.matrix import FactoredMatrix
+from fewpairs.methods.base import assemble
+from fewpairs.methods.error import estimate_error
+from fewpairs.oracle.oracle import Oracle
+from fewpairs.oracle.progress import ProgressOption
+from fewpairs.planning import Plan, make_plan
+
+
+def approximate(
+    items: Any,
+    similarity: Any = None,
+    *,
+    landmarks: int | npt.ArrayLike | None = None,
+    budget: float | None = None,
+    method: str = "auto",
+    selection: Any = "uniform",
+    error_pairs: int | None = None,
+    random_state: RandomState = None,
+    n_jobs: int = 1,
+    progress: ProgressOption = None,
+    **options: Any,
+) -> FactoredMatrix:
+    """Approximate the whole similarity matrix from a few of its pairs.
+
+    Parameters
+    ----------
+    items : sequence, array, column of a data frame, or Oracle
+        What is compared. An `Oracle` brings its similarity and everything evaluated before.
+    similarity : Similarity
+        The expensive function; wrap your own with `fewpairs.similarity`.
+    landmarks : int or sequence of int, optional
+        Number of columns to read (by default 100), or their positions.
+    budget : int or float, optional
+        Instead: evaluations to spend in all, or (a float below 1) a share of all pairs.
+    method : str, default="auto"
+        "nystrom", "sms", "sms-rescaled", "skeleton", "sicur", "stacur", "optimal", or the best
+        there is.
+    selection : str or Selector, default="uniform"
+        How landmarks are chosen.
+    error_pairs : int, optional
+        Unseen pairs for the error estimate; by default the smaller of 2,000 and a tenth of what
+        is spent. 0 turns the estimate off.
+    random_state : int, Generator, RandomState or None
+        The same seed gives the same result, whatever `n_jobs`.
+    n_jobs : int, default=1
+        Threads that call the similarity.
+    progress : bool, callable or None, default=None
+        A bar in a terminal; or ``callback(done, planned)``, which stops the run with False.
+    **options
+        Of the method, and ``known="exact"`` to put evaluated entries back into its result.
+
+    Returns
+    -------
+    FactoredMatrix
+
+    Examples
+    --------
+    >>> import fewpairs as fp
+    >>> X = np.random.default_rng(0).normal(size=(500, 3))
+    >>> K = fp.approximate(X, fp.VectorSimilarity("rbf", gamma=0.1), landmarks=40, random_state=0)
+    >>> K.evaluations < 0.2 * 500 * 501 / 2, K.error.value < 0.01
+    (True, True)
+    """
+    oracle = _oracle(items, similarity, n_jobs, progress)
+    rng = generator(random_state)
+    plan = make_plan(
+        oracle,
+        landmarks=landmarks,
+        budget=budget,
+        method=method,
+        selection=selection,
+        error_pairs=error_pairs,
+        options=options,
+    )
+    with oracle.watch(plan.evaluations):
+        return _run(oracle, plan, rng)
+
+
+def _run(oracle: Oracle, plan: Plan, rng: np.random.Generator) -> FactoredMatrix:
+    landmarks = plan.selector.select(oracle, plan.n_landmarks, rng)
+    if plan.symmetry_pairs:
+        oracle.check_symmetry(*_some_of(landmarks, oracle.shape[0], plan.symmetry_pairs, rng))
+    factors = plan.method.fit(oracle, landmarks, rng)
+    matrix = assemble(oracle, factors, plan.known, plan.title)
+    if plan.estimates_error:
+        matrix.error = estimate_error(matrix, oracle, plan.error_pairs, rng)
+        matrix.evaluations = oracle.evaluations
+    return matrix
+
+
+def _some_of(
+    landmarks: IntArray, n: int, count: int, rng: np.random.Generator
+) -> tuple[IntArray, IntArray]:
+    """Choose entries of the columns that are read anyway, off the diagonal."""
+    columns = landmarks[np.arange(count) % len(landmarks)]
+    rows = (columns + 1 + rng.integers(0, n - 1, count)) % n
+    _, first = np.unique(np.sort(np.stack([rows, columns]), axis=0), axis=1, return_index=True)
+    return rows[np.sort(first)], columns[np.sort(first)]
+
+
+def _oracle(items: Any, similarity: Any, n_jobs: int, progress: ProgressOption) -> Oracle:
+    if not isinstance(items, Oracle):
+        if similarity is None:
+            raise InputError(
+                "no similarity was given.",
+                "It is what the matrix is made of.",
+                "Pass fewpairs.similarity(function, kind=…, symmetric=…), or a ready one.",
+            )
+        return Oracle(items, similarity, n_jobs=n_jobs, progress=progress)
+    if similarity is not None:
+        raise InputError(
+            "a similarity was given beside an oracle.",
+            "The oracle has one already, and what it remembers belongs to that one.",
+            "Pass the oracle alone.",
+        )
+    return items

@@ -1,0 +1,47 @@
+"""The types of arrays that pass between rooms, and the one source of randomness."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from fewpairs.errors import InputError
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.int64]
+RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | None
+
+
+def generator(random_state: RandomState) -> np.random.Generator:
+    """Make the one generator of a run; global random state is neither read nor changed.
+
+    Parameters
+    ----------
+    random_state : int, Generator, RandomState or None
+        The same integer gives the same run; None gives a fresh one.
+
+    Returns
+    -------
+    numpy.random.Generator
+    """
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31, size=4))
+    if random_state is None:
+        return np.random.default_rng()
+    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
+        if random_state >= 0:
+            return np.random.default_rng(int(random_state))
+        raise InputError(
+            f"random_state is {random_state}.",
+            "A seed must be a non-negative integer.",
+            "Pass for example random_state=0, or None for a fresh run.",
+        )
+    raise InputError(
+        f"random_state is a {type(random_state).__name__}.",
+        "The same seed must give the same result, so it must be something that can be repeated.",
+        "Pass an integer, a numpy Generator, a RandomState, or None.",
+    )

@@ -1,0 +1,102 @@
+"""Texts that are already on the machine, for the demo; and readers for benchmark data."""
+
+from __future__ import annotations
+
+import ast
+import gzip
+import importlib.util
+import json
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fewpairs.errors import FewpairsError
+
+_PACKAGES = ("numpy", "scipy", "sklearn")
+#: Folders of the packages that hold no documentation of their own.
+_SKIPPED = {"tests", "externals", "_lib", "f2py", "distutils", "_vendor", "conftest.py"}
+_SHORTEST = 200
+
+
+class Texts(NamedTuple):
+    """Texts, what each is called, and the topic that it belongs to."""
+
+    texts: list[str]
+    names: list[str]
+    topics: list[str]
+
+
+def docstrings() -> Texts:
+    """Read the docstrings of numpy, scipy and scikit-learn: some 3,000 real English texts.
+
+    The source files are parsed, never imported. Topics are modules, such as ``scipy.stats``.
+
+    Returns
+    -------
+    Texts
+    """
+    texts, names, topics = [], [], []
+    seen = set()
+    for package in _PACKAGES:
+        spec = importlib.util.find_spec(package)
+        if spec is None or not spec.submodule_search_locations:
+            continue
+        root = Path(spec.submodule_search_locations[0])
+        for file in sorted(root.rglob("*.py")):
+            parts = file.relative_to(root).parts
+            if _SKIPPED.intersection(parts):
+                continue
+            topic = f"{package}.{Path(parts[0]).stem}"
+            for name, text in _documented(file):
+                if text not in seen:
+                    seen.add(text)
+                    texts.append(text)
+                    names.append(f"{topic}.{name}")
+                    topics.append(topic)
+    return Texts(texts, names, topics)
+
+
+def _documented(file: Path) -> list[tuple[str, str]]:
+    try:
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+    except (SyntaxError, UnicodeDecodeError):
+        return []
+    found = []
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_"):
+            text = ast.get_docstring(node)
+            if text and len(text) >= _SHORTEST:
+                found.append((node.name, text))
+    return found
+
+
+class DataNotFoundError(FewpairsError, FileNotFoundError):
+    """The benchmark data are not on this machine."""
+
+
+def benchmark_folder() -> Path:
+    """Return the folder of benchmark data, named by the environment variable FEWPAIRS_DATA."""
+    folder = os.environ.get("FEWPAIRS_DATA")
+    if not folder or not Path(folder).is_dir():
+        raise DataNotFoundError(
+            f"FEWPAIRS_DATA is {folder!r}, which is not a folder.",
+            "Benchmarks on real data read it from there; nothing is downloaded.",
+            "Set it to the folder that holds the data sets.",
+        )
+    return Path(folder)
+
+
+def read_matrix(name: str) -> npt.NDArray[np.float64]:
+    """Read a stored similarity matrix, as the model gave it."""
+    with np.load(benchmark_folder() / "matrices" / f"{name}.npz") as file:
+        return np.asarray(file["K"], dtype=np.float64)
+
+
+def read_records(name: str, split: str) -> list[dict[str, Any]]:
+    """Read the records of a data set: one JSON object a line."""
+    path = benchmark_folder() / name / f"{split}.jsonl.gz"
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        return [json.loads(line) for line in file]

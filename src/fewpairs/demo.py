@@ -1,0 +1,130 @@
+"""fewpairs demo: a whole similarity matrix from a few per cent of its pairs, in under a minute."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from rich.console import Console
+from rich.table import Table
+from sklearn.kernel_approximation import Nystroem
+
+from fewpairs.approximation import approximate
+from fewpairs.arrays import FloatArray
+from fewpairs.datasets import docstrings
+from fewpairs.oracle.inspection import inspect
+from fewpairs.planning import plan
+from fewpairs.similarities.base import Similarity, similarity
+
+_LANDMARKS = 150
+_SUBSET = 400
+_SEED = 0
+_WORD = re.compile(r"[a-z]{3,}")
+
+
+def word_overlap(texts: list[str]) -> Similarity:
+    """Return the share of the rarer text's words, by weight, that the other text has too.
+
+    Words weigh by how few texts have them. Symmetric, between 0 and 1, 1 on the diagonal, and
+    indefinite: an ordinary similarity that kernel methods were not made for.
+    """
+    vocabulary: dict[str, int] = {}
+    bags = [{vocabulary.setdefault(w, len(vocabulary)) for w in _words(t)} for t in texts]
+    ends = np.cumsum([0, *(len(bag) for bag in bags)])
+    words = np.concatenate([np.fromiter(sorted(bag), dtype=np.int64) for bag in bags])
+    has = sp.csr_array(
+        (np.ones(len(words)), words, ends), shape=(len(texts), len(vocabulary))
+    )
+    rarity = np.log(len(texts) / has.sum(axis=0))
+    weighted = has * np.sqrt(rarity)
+    weight = np.maximum(np.asarray((has * rarity).sum(axis=1)), np.finfo(float).tiny)
+
+    def block(left: Any, right: Any) -> FloatArray:
+        shared = (weighted[left] @ weighted[right].T).toarray()
+        return np.asarray(shared / np.minimum.outer(weight[left], weight[right]))
+
+    return similarity(block, kind="block", symmetric=True, name="word overlap", block_size=2**17)
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())
+
+
+def run_demo(console: Console | None = None) -> None:
+    """Show everything once, on texts that came with fewpairs' own dependencies."""
+    out = console or Console()
+    corpus = docstrings()
+    n = len(corpus.texts)
+    out.rule("[bold]fewpairs: the whole similarity matrix from a few pairs")
+    out.print(
+        f"\nItems: {n:,} docstrings of numpy, scipy and scikit-learn, read from this machine."
+        "\nSimilarity: how much of one text's (rare) words the other has too.\n"
+    )
+    overlap = word_overlap(corpus.texts)
+    items = np.arange(n)
+    out.print("[bold]1. Inspect the similarity[/]   fp.inspect(items, similarity)")
+    out.print(str(inspect(items, overlap, random_state=_SEED)), "\n", highlight=False)
+
+    out.print(f"[bold]2. Plan[/]   fp.plan(items, similarity, landmarks={_LANDMARKS})")
+    out.print(str(plan(items, overlap, landmarks=_LANDMARKS)), "\n", highlight=False)
+
+    out.print(f"[bold]3. Run[/]   K = fp.approximate(items, similarity, landmarks={_LANDMARKS})")
+    matrix = approximate(items, overlap, landmarks=_LANDMARKS, random_state=_SEED)
+    out.print(repr(matrix), "\n", highlight=False)
+
+    out.print(f"[bold]4. Is the stated error true?[/]   on {_SUBSET} items, all pairs evaluated")
+    subset = np.random.default_rng(_SEED).permutation(n)[:_SUBSET]
+    assert overlap.block is not None  # noqa: S101 - it is written as a block
+    exact = np.asarray(overlap.block(subset, subset))
+    guessed = matrix[subset][:, subset]
+    out.print(
+        f"stated, of the whole matrix   {matrix.error.value:.3f} "
+        f"({matrix.error.low:.3f} to {matrix.error.high:.3f})\n"
+        f"true, on the subset           {_relative(guessed, exact):.3f}\n",
+        highlight=False,
+    )
+    out.print(_beside_nystroem(subset, overlap, exact), "\n")
+
+    out.print("[bold]6. Neighbours[/]   K.nearest(index, k=3)")
+    for name in ("sklearn.cluster.KMeans", "scipy.linalg.solve", "numpy.fft.rfft"):
+        index = next((i for i, full in enumerate(corpus.names) if full == name), 0)
+        near = matrix.nearest(index, k=3)
+        listed = ", ".join(
+            f"{corpus.names[i]} ({s:.2f})" for i, s in zip(*near, strict=True)
+        )
+        out.print(f"{corpus.names[index]}  →  {listed}", highlight=False)
+    out.print("\nNext: README.md, or fewpairs approximate --help")
+
+
+def _beside_nystroem(subset: Any, overlap: Similarity, exact: FloatArray) -> Table:
+    """Compare with scikit-learn's Nystroem on the same similarity and the same pairs."""
+    n = len(subset)
+    table = Table(title=f"5. Beside scikit-learn's Nystroem, on those {n} items", min_width=70)
+    for heading in ("landmarks", "pairs evaluated", "Nystroem", "fewpairs"):
+        table.add_column(heading, justify="right")
+    for count in (n // 10, n // 4, n // 2, n):
+        features = Nystroem(
+            kernel=lambda a, b: exact[int(a[0]), int(b[0])],
+            n_components=count,
+            random_state=_SEED,
+        ).fit_transform(np.arange(n)[:, None])
+        ours = approximate(
+            subset, overlap, landmarks=count, error_pairs=0, random_state=_SEED, progress=False
+        )
+        table.add_row(
+            f"{count}",
+            f"{ours.evaluations / (n * (n + 1) / 2):.0%}",
+            f"{_relative(features @ features.T, exact):.3f}",
+            f"{_relative(ours.to_dense(), exact):.3f}",
+        )
+    table.caption = (
+        "Relative error. Nystroem replaces K by |K|: on an indefinite similarity it is wrong even\n"
+        "with every item as a landmark, and does not say so."
+    )
+    return table
+
+
+def _relative(guess: FloatArray, exact: FloatArray) -> float:
+    return float(np.linalg.norm(guess - exact) / np.linalg.norm(exact))

@@ -1,0 +1,183 @@
+"""The scikit-learn face."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from fewpairs.approximation import approximate
+from fewpairs.arrays import FloatArray, RandomState
+from fewpairs.items import Items, as_items
+from fewpairs.oracle.oracle import Oracle
+from fewpairs.oracle.progress import ProgressOption
+from fewpairs.similarities.base import as_similarity
+
+
+class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Features whose inner products approximate an expensive similarity.
+
+    Parameters
+    ----------
+    similarity : Similarity
+    n_components : int, default=100
+        Number of landmarks, and the largest number of features.
+    method : str, default="auto"
+        As in `approximate`.
+    psd : bool, default=True
+        Keep the positive part only. False also returns the negative part; `signature_` tells
+        which features count negatively.
+    selection : str or Selector, default="uniform"
+    options : mapping, optional
+        Options of the method.
+    random_state : int, RandomState or None
+    n_jobs : int, default=1
+    progress : bool, callable or None, default=None
+
+    Attributes
+    ----------
+    landmarks_ : list or ndarray
+        The items that others are compared with.
+    landmark_indices_ : ndarray of int
+        Their positions in the training items.
+    components_ : ndarray of shape (n_landmarks, n_features_out)
+        Similarities with the landmarks times this matrix are the features.
+    signature_ : ndarray of shape (n_features_out,)
+    matrix_ : FactoredMatrix
+        The approximated similarity matrix of the training items.
+    evaluations_ : int
+        What the fit has spent.
+
+    Examples
+    --------
+    >>> import fewpairs as fp
+    >>> words = ["ape", "apes", "bee", "bees", "cat", "cats"]
+    >>> features = SimilarityFeatures(fp.StringSimilarity(), n_components=3, random_state=0)
+    >>> features.fit_transform(words).shape[0]
+    6
+    """
+
+    def __init__(
+        self,
+        similarity: Any,
+        n_components: int = 100,
+        *,
+        method: str = "auto",
+        psd: bool = True,
+        selection: Any = "uniform",
+        options: Mapping[str, Any] | None = None,
+        random_state: RandomState = None,
+        n_jobs: int = 1,
+        progress: ProgressOption = None,
+    ) -> None:
+        self.similarity = similarity
+        self.n_components = n_components
+        self.method = method
+        self.psd = psd
+        self.selection = selection
+        self.options = options
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn's signature
+        """Choose landmarks among the items and learn the map to features.
+
+        Parameters
+        ----------
+        X : sequence of items, or array of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self._fit(self._checked(X, reset=True))
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> FloatArray:  # noqa: ARG002
+        """Fit, and return the features of the training items without evaluating them again.
+
+        Parameters
+        ----------
+        X : sequence of items, or array of shape (n_samples, n_features)
+        y, **fit_params : ignored
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features_out)
+        """
+        oracle = self._fit(self._checked(X, reset=True))
+        # The columns as evaluated, not as a method may have shifted them: the same formula as for
+        # new items.
+        return np.asarray(oracle.columns(self.landmark_indices_) @ self.components_)
+
+    def transform(self, X: Any) -> FloatArray:
+        """Compare items with the landmarks, and return their features.
+
+        Parameters
+        ----------
+        X : sequence of items, or array of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features_out)
+        """
+        check_is_fitted(self)
+        items = self._checked(X, reset=False)
+        oracle = Oracle(
+            items,
+            self.similarity,
+            others=self.landmarks_,
+            n_jobs=self.n_jobs,
+            progress=self.progress,
+        )
+        columns = oracle.columns(np.arange(len(self.landmark_indices_)))
+        return np.asarray(columns @ self.components_)
+
+    def _fit(self, items: Items) -> Oracle:
+        oracle = Oracle(items, self.similarity, n_jobs=self.n_jobs, progress=self.progress)
+        matrix = approximate(
+            oracle,
+            landmarks=self.n_components,
+            method=self.method,
+            selection=self.selection,
+            error_pairs=0,
+            random_state=self.random_state,
+            **(self.options or {}),
+        )
+        chosen = matrix.source.left_landmarks
+        if chosen is None:
+            msg = f'method="{self.method}" has no landmarks to compare new items with'
+            raise ValueError(msg)
+        whole = matrix.embedding_map
+        kept = whole.positive() if self.psd else whole
+        self.landmark_indices_ = chosen
+        self.landmarks_ = items.take(chosen)
+        self.components_ = kept.matrix
+        self.signature_ = kept.signature
+        self.matrix_ = matrix
+        self.evaluations_ = matrix.evaluations
+        self._n_features_out = kept.matrix.shape[1]
+        return oracle
+
+    def _checked(self, X: Any, *, reset: bool) -> Items:
+        if as_similarity(self.similarity).takes_vectors:
+            array: npt.NDArray[Any] = validate_data(
+                self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32]
+            )
+            return as_items(array)
+        return as_items(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        vectors = bool(getattr(self.similarity, "takes_vectors", False))
+        tags.input_tags.two_d_array = vectors
+        tags.input_tags.sparse = vectors
+        tags.input_tags.string = not vectors
+        tags.transformer_tags.preserves_dtype = []
+        return tags

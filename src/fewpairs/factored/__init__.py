@@ -1,0 +1,1 @@
+"""The result: a factored matrix, and what one can read from it."""

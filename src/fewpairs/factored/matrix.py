@@ -1,0 +1,413 @@
+"""FactoredMatrix: a whole similarity matrix that is never written down."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
+
+from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.errors import InputError
+from fewpairs.factored.embedding import EmbeddingMap, one_sided_map, symmetric_map
+from fewpairs.factored.known import Known, Lines
+from fewpairs.factored.source import Source, one_item
+from fewpairs.parallel import MEMORY_CEILING, refuse_above
+
+
+class Embedding(NamedTuple):
+    """Z and the ±1 of a symmetric indefinite factorisation Z·diag(signature)·Zᵀ."""
+
+    vectors: FloatArray
+    signature: FloatArray
+
+
+class Neighbors(NamedTuple):
+    """The most similar items, best first."""
+
+    indices: IntArray
+    similarities: FloatArray
+
+
+class FactoredMatrix:
+    """``left · core · rightᵀ``, overridden by what is known exactly.
+
+    Parameters
+    ----------
+    left : ndarray of shape (n, p)
+    core : ndarray of shape (p, q)
+    right : ndarray of shape (m, q), optional
+        By default `left` itself: the matrix is then symmetric if the core is.
+    known : Known, optional
+        Columns, rows, diagonal and entries that override the factors.
+    source : Source, optional
+        The items, the similarity and the landmarks that it came from.
+    evaluations : int, default=0
+        What was spent on it.
+    error : ErrorEstimate or None
+        Estimated relative Frobenius error of the whole matrix.
+    method : str
+        The method and its options, for people.
+
+    Examples
+    --------
+    >>> K = FactoredMatrix(np.array([[1.0], [2.0]]), np.array([[3.0]]))
+    >>> K[0, 1], K[1]
+    (6.0, array([ 6., 12.]))
+    >>> K @ np.array([1.0, 1.0])
+    array([ 9., 18.])
+    """
+
+    dtype = np.dtype(np.float64)
+    # NumPy must leave `array @ K` to __rmatmul__.
+    __array_ufunc__ = None
+
+    def __init__(
+        self,
+        left: FloatArray,
+        core: FloatArray,
+        right: FloatArray | None = None,
+        *,
+        known: Known | None = None,
+        source: Source | None = None,
+        evaluations: int = 0,
+        error: Any = None,
+        method: str = "given factors",
+    ) -> None:
+        self.left, self.core = left, core
+        self.right = left if right is None else right
+        if core.shape != (left.shape[1], self.right.shape[1]):
+            raise InputError(
+                f"the factors have the shapes {left.shape}, {core.shape}, {self.right.shape}.",
+                "left · core · rightᵀ must be defined.",
+                "Give a core of (columns of left) × (columns of right).",
+            )
+        self.shape: tuple[int, int] = (len(left), len(self.right))
+        self.symmetric = self.right is left and np.array_equal(core, core.T)
+        self.known = Known.nothing(*self.shape) if known is None else known
+        self.source = source or Source()
+        self.evaluations = evaluations
+        self.error = error
+        self.method = method
+
+    # ------------------------------------------------------------------ reading entries
+
+    def entries(self, rows: npt.ArrayLike, columns: npt.ArrayLike) -> FloatArray:
+        """Return single entries ``rows[k], columns[k]``; the two are broadcast."""
+        i = _positions(rows, self.shape[0])
+        j = _positions(columns, self.shape[1])
+        i, j = np.broadcast_arrays(i, j)
+        shape = i.shape
+        i, j = i.ravel(), j.ravel()
+        guess = np.einsum("kp,kp->k", self.left[i] @ self.core, self.right[j])
+        return self.known.override(i, j, guess).reshape(shape)
+
+    def __getitem__(self, key: Any) -> Any:
+        """Read as from an array: ``K[i, j]``, ``K[i]``, ``K[[1, 2]]``, ``K[[1, 2], [3, 4]]``."""
+        rows, columns = key if isinstance(key, tuple) else (key, slice(None))
+        slices = isinstance(rows, slice) or isinstance(columns, slice)
+        i = _resolve(rows, self.shape[0])
+        j = _resolve(columns, self.shape[1])
+        if not slices:
+            value = self.entries(i, j)
+            return float(value) if value.ndim == 0 else value
+        block = self._block(np.atleast_1d(i), np.atleast_1d(j))
+        return block.reshape(np.shape(i) + np.shape(j))
+
+    def _block(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        refuse_above(MEMORY_CEILING, len(rows), len(columns), "Read fewer rows at a time")
+        guess = self.left[rows] @ self.core @ self.right[columns].T
+        if self.known.empty:
+            return guess
+        i = np.repeat(rows, len(columns))
+        j = np.tile(columns, len(rows))
+        return self.known.override(i, j, guess.ravel()).reshape(guess.shape)
+
+    def to_dense(self, ceiling: float = MEMORY_CEILING) -> FloatArray:
+        """Return the whole matrix as an array; refused above `ceiling` bytes."""
+        refuse_above(ceiling, *self.shape, "Use K[i], K.entries or K @ X,")
+        strips = np.array_split(np.arange(self.shape[0]), max(1, self.shape[0] // 256))
+        columns = np.arange(self.shape[1])
+        return np.vstack([self._block(rows, columns) for rows in strips])
+
+    # ------------------------------------------------------------------ products
+
+    def __matmul__(self, other: Any) -> FloatArray:
+        """Multiply by a vector or a matrix, never forming this one."""
+        x = np.asarray(other, dtype=np.float64)
+        if x.ndim not in (1, 2) or len(x) != self.shape[1]:
+            raise InputError(
+                f"a matrix of shape {self.shape} was multiplied by one of shape {x.shape}.",
+                "The inner dimensions must agree.",
+                f"Pass {self.shape[1]} rows.",
+            )
+        columns, rows = self.known.columns, self.known.rows
+        inner = x
+        if len(columns.index):
+            inner = x.copy()
+            inner[columns.index] = 0
+        result = np.asarray(self.left @ (self.core @ (self.right.T @ inner)))
+        if len(columns.index):
+            result += columns.values @ x[columns.index]
+        if self._corrections is not None:
+            result += self._corrections @ x
+        if len(rows.index):
+            result[rows.index] = rows.values.T @ x
+        return result
+
+    def __rmatmul__(self, other: Any) -> FloatArray:
+        """Multiply from the left."""
+        return (self.T @ np.asarray(other, dtype=np.float64).T).T
+
+    @cached_property
+    def _corrections(self) -> sp.csr_array | None:
+        """What to add to the factors so that single known entries are exact in products."""
+        rows, columns, values = self.known.outside_lines()
+        if not len(rows):
+            return None
+        by = np.empty_like(values)
+        for k in range(0, len(rows), 4096):
+            part = slice(k, k + 4096)
+            i, j = rows[part], columns[part]
+            guess = np.einsum("kp,kp->k", self.left[i] @ self.core, self.right[j])
+            by[part] = values[part] - guess
+        return self.known.corrections(rows, columns, by)
+
+    def matvec(self, x: npt.ArrayLike) -> FloatArray:
+        """Multiply by a vector; with this, SciPy's ``aslinearoperator`` takes the matrix."""
+        return self @ x
+
+    def rmatvec(self, x: npt.ArrayLike) -> FloatArray:
+        """Multiply the transpose by a vector."""
+        return self.T @ x
+
+    def as_linear_operator(self) -> LinearOperator:
+        """Return a SciPy ``LinearOperator`` view, for iterative solvers and eigenvalues."""
+        return LinearOperator(
+            self.shape,
+            matvec=self.matvec,
+            rmatvec=self.rmatvec,
+            matmat=self.__matmul__,
+            rmatmat=self.rmatvec,
+            dtype=self.dtype,
+        )
+
+    # ------------------------------------------------------------------ other matrices
+
+    @property
+    def T(self) -> FactoredMatrix:  # noqa: N802 - NumPy's name
+        """The transpose, sharing all factors."""
+        if self.symmetric and self.known.rows is self.known.columns:
+            return self
+        return self._with(
+            left=self.right,
+            core=self.core.T,
+            right=self.left,
+            known=self.known.transposed(),
+            source=self.source.transposed(),
+        )
+
+    def symmetrized(self) -> FactoredMatrix:
+        """Return (K + Kᵀ) / 2, in factored form."""
+        if self.symmetric and self.known.rows is self.known.columns:
+            return self
+        if self.shape[0] != self.shape[1]:
+            raise InputError(
+                f"a matrix of shape {self.shape} cannot be symmetrized.",
+                "It compares two different sets of items.",
+                "Use K and K.T as they are.",
+            )
+        zero_left = np.zeros((self.core.shape[0],) * 2)
+        zero_right = np.zeros((self.core.shape[1],) * 2)
+        core = np.block([[zero_left, self.core / 2], [self.core.T / 2, zero_right]])
+        lines = np.union1d(self.known.columns.index, self.known.rows.index)
+        known = Known.nothing(*self.shape)
+        if len(lines):
+            mean = (self[:, lines] + self[lines].T) / 2
+            held = Lines(lines, mean, self.shape[1])
+            known = Known(held, held)
+        i, j, _ = self.known.outside_lines()
+        if len(i):
+            values = (self.entries(i, j) + self.entries(j, i)) / 2
+            known = known.with_entries(i, j, values, both=True)
+        return self._with(
+            left=np.hstack([self.left, self.right]),
+            core=core,
+            right=None,
+            known=known,
+            source=self.source.symmetrized(),
+        )
+
+    def extend(self, new_items: Any, *, n_jobs: int = 1, progress: Any = None) -> FactoredMatrix:
+        """Return a larger matrix; each new item costs its similarities with the landmarks.
+
+        Entries between two new items come through the core.
+        """
+        grown = self.source.compare(new_items, n_jobs=n_jobs, progress=progress)
+        left = np.vstack([self.left, grown.left])
+        right = None if self.right is self.left else np.vstack([self.right, grown.right])
+        total = len(left)
+        columns = grown.columns(self.known.columns, total)
+        same = self.known.rows is self.known.columns
+        rows = columns if same else grown.rows(self.known.rows, total)
+        i, j = self.known.keys // self.shape[1], self.known.keys % self.shape[1]
+        diagonal = self.known.diagonal
+        if diagonal is not None:
+            diagonal = np.concatenate([diagonal, grown.diagonal])
+        known = Known(columns, rows, diagonal)
+        if len(i):
+            known = known.with_entries(i, j, self.known.values, both=False)
+        return self._with(
+            left=left,
+            core=self.core,
+            right=right,
+            known=known,
+            source=grown.source,
+            evaluations=self.evaluations + grown.evaluations,
+            error=None,
+        )
+
+    def _with(self, **changes: Any) -> FactoredMatrix:
+        facts = {
+            "known": self.known,
+            "source": self.source,
+            "evaluations": self.evaluations,
+            "error": self.error,
+            "method": self.method,
+        }
+        return FactoredMatrix(**(facts | changes))
+
+    # ------------------------------------------------------------------ embeddings, neighbours
+
+    @cached_property
+    def embedding_map(self) -> EmbeddingMap:
+        """The map from rows of `left` to embeddings; new items go through it too."""
+        if self.symmetric:
+            return symmetric_map(self.left, self.core)
+        return one_sided_map(self.core)
+
+    def embedding(self, psd: bool = True) -> Any:
+        """Return one vector for each item, from the factors alone (without known entries).
+
+        Parameters
+        ----------
+        psd : bool, default=True
+            True returns an n × r array whose inner products are the nearest positive
+            semidefinite matrix; False returns ``(vectors, signature)`` with
+            ``vectors · diag(signature) · vectorsᵀ`` equal to the factored part.
+            A matrix that is not symmetric (CUR) gives the papers' one-sided embedding.
+        """
+        if psd:
+            return self.left @ self.embedding_map.positive().matrix
+        if not self.symmetric:
+            raise InputError(
+                "the factors are not symmetric, so there is no embedding with a signature.",
+                "Z·diag(±1)·Zᵀ is symmetric by construction.",
+                "Use K.symmetrized().embedding(psd=False).",
+            )
+        full = self.embedding_map
+        return Embedding(self.left @ full.matrix, full.signature)
+
+    def nearest(
+        self, index: int | None = None, k: int = 10, *, item: Any = None, rerank: int = 0
+    ) -> Neighbors:
+        """Return the k most similar items by the factored scores.
+
+        Parameters
+        ----------
+        index : int, optional
+            Position of an item; it is left out of its own neighbours.
+        k : int, default=10
+        item : object, optional
+            A new item instead; costs its similarities with the landmarks.
+        rerank : int, default=0
+            Re-evaluate this many of the best candidates exactly, and count them.
+
+        Returns
+        -------
+        Neighbors
+            Named tuple ``(indices, similarities)``, best first.
+        """
+        if (index is None) == (item is None):
+            raise InputError(
+                "nearest takes either an index or item=….",
+                "An integer is always an index, so that a number can be an item too.",
+                "Call K.nearest(3) or K.nearest(item=new_item).",
+            )
+        if k < 1 or rerank < 0:
+            raise InputError(
+                f"k is {k} and rerank is {rerank}.",
+                "They are numbers of neighbours and of exact evaluations.",
+                "Pass k >= 1 and rerank >= 0.",
+            )
+        if index is not None:
+            own = int(_positions(index, self.shape[0]))
+            scores = self[own]
+            if self.shape[0] == self.shape[1]:
+                scores[own] = -np.inf
+        else:
+            scores = self._scores_of_new(item)
+        count = min(max(k, rerank), int(np.isfinite(scores).sum()))
+        best = np.argpartition(-scores, count - 1)[:count] if count else np.empty(0, dtype=int)
+        best = best[np.lexsort((best, -scores[best]))]
+        values = scores[best]
+        if rerank and count:
+            query = self.source.at(own) if index is not None else one_item(item)
+            values, spent = self.source.evaluate_exactly(query, best)
+            self.evaluations += spent
+            order = np.lexsort((best, -values))
+            best, values = best[order], values[order]
+        return Neighbors(best[:k], values[:k])
+
+    def _scores_of_new(self, item: Any) -> FloatArray:
+        grown = self.source.compare(one_item(item))
+        self.evaluations += grown.evaluations
+        scores = (grown.left @ self.core @ self.right.T).ravel()
+        columns = grown.columns(self.known.columns, self.shape[0] + 1)
+        scores[columns.index] = columns.values[-1]
+        return scores
+
+    # ------------------------------------------------------------------ files and people
+
+    def save(self, path: str | Path) -> None:
+        """Write to one file, without pickle: the old file or the new one, never half of it."""
+        from fewpairs.factored.storage import save  # noqa: PLC0415 - it reads this class
+
+        save(self, path)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        n, m = self.shape
+        known = "" if self.known.empty else ", evaluated entries exact"
+        spent = f", {self.evaluations:,} evaluations" if self.evaluations else ""
+        error = f", {self.error}" if self.error is not None else ""
+        rank = min(self.core.shape)
+        return f"<{n:,} × {m:,} factored matrix, {self.method}, rank {rank}{known}{spent}{error}>"
+
+
+def _positions(index: npt.ArrayLike, length: int) -> IntArray:
+    array = np.asarray(index)
+    if array.size == 0:
+        return np.empty(array.shape, dtype=np.int64)
+    if array.dtype == bool and array.shape == (length,):
+        array = np.flatnonzero(array)
+    if array.dtype.kind not in "iu":
+        message = f"indices must be integers, not {array.dtype}"
+        raise IndexError(message)
+    if array.min() < -length or array.max() >= length:
+        message = f"index {array.max() if array.max() >= length else array.min()} is out of range "
+        message += f"for {length} items"
+        raise IndexError(message)
+    return np.where(array < 0, array + length, array).astype(np.int64)
+
+
+def _resolve(index: Any, length: int) -> IntArray:
+    if isinstance(index, slice):
+        return np.arange(*index.indices(length))
+    return _positions(index, length)

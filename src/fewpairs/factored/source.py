@@ -1,0 +1,176 @@
+"""Where a factored matrix came from: items, similarity, landmarks. New items are compared here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.errors import NotAttachedError
+from fewpairs.factored.known import Lines
+from fewpairs.items import Items, as_items
+from fewpairs.oracle.oracle import Oracle
+from fewpairs.similarities.base import Similarity
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """What the factors were made of.
+
+    Parameters
+    ----------
+    items : Items or None
+    similarity : Similarity or None
+    fingerprint : str
+        Of the similarity; kept in files, where the similarity itself is not.
+    left_landmarks, right_landmarks : ndarray or None
+        Column k of the left (right) factor holds the similarities to (of) this item.
+    """
+
+    items: Items | None = None
+    similarity: Similarity | None = None
+    fingerprint: str = ""
+    left_landmarks: IntArray | None = None
+    right_landmarks: IntArray | None = None
+
+    def transposed(self) -> Source:
+        """Return the source of the transpose; what is not symmetric can then not be extended."""
+        if self.similarity is not None and not self.similarity.symmetric:
+            return replace(self, left_landmarks=None, right_landmarks=None)
+        return replace(
+            self, left_landmarks=self.right_landmarks, right_landmarks=self.left_landmarks
+        )
+
+    def symmetrized(self) -> Source:
+        """Return the source of (K + Kᵀ) / 2, whose one factor is both factors side by side."""
+        if self.left_landmarks is None or self.right_landmarks is None:
+            return self
+        if self.similarity is not None and not self.similarity.symmetric:
+            return replace(self, left_landmarks=None, right_landmarks=None)
+        both = np.concatenate([self.left_landmarks, self.right_landmarks])
+        return replace(self, left_landmarks=both, right_landmarks=both)
+
+    def at(self, index: int) -> Items:
+        """Return one of the items, as items."""
+        return self._items("re-ranking").subset([index])
+
+    def compare(self, new_items: Any, *, n_jobs: int = 1, progress: Any = None) -> Grown:
+        """Evaluate new items against the landmarks, and nothing else."""
+        items = self._items("a new item")
+        similarity = self._similarity("a new item")
+        if self.left_landmarks is None or self.right_landmarks is None:
+            raise NotAttachedError(
+                "this matrix has no landmarks to compare new items with.",
+                "Its factors were not made of columns of the similarity matrix.",
+                "Extend the matrix that fewpairs.approximate returned, by a landmark method.",
+            )
+        new = as_items(new_items)
+        landmarks = np.union1d(self.left_landmarks, self.right_landmarks)
+        if similarity.symmetric:
+            oracle = Oracle(
+                new, similarity, others=items.subset(landmarks), n_jobs=n_jobs, progress=progress
+            )
+            forth = back = oracle.columns(np.arange(len(landmarks)))
+            spent = oracle.evaluations
+            forth_at = back_at = landmarks
+        else:
+            forth_at, back_at = np.unique(self.left_landmarks), np.unique(self.right_landmarks)
+            to, of = items.subset(forth_at), items.subset(back_at)
+            there = Oracle(new, similarity, others=to, n_jobs=n_jobs, progress=progress)
+            forth = there.columns(np.arange(len(forth_at)))
+            again = Oracle(of, similarity, others=new, n_jobs=n_jobs, progress=progress)
+            back = again.rows(np.arange(len(back_at))).T
+            spent = there.evaluations + again.evaluations
+        return Grown(
+            source=replace(self, items=items.joined(new)),
+            forth=Lines(forth_at, forth, len(items)),
+            back=Lines(back_at, back, len(items)),
+            new=new,
+            evaluations=spent,
+        )
+
+    def evaluate_exactly(self, query: Items, candidates: IntArray) -> tuple[FloatArray, int]:
+        """Evaluate one item against some others; return the values and what they cost."""
+        others = self._items("re-ranking").subset(candidates)
+        oracle = Oracle(query, self._similarity("re-ranking"), others=others)
+        return oracle.rows([0]).ravel(), oracle.evaluations
+
+    def _items(self, purpose: str) -> Items:
+        if self.items is None:
+            raise NotAttachedError(
+                f"{purpose} needs the items, and this matrix does not hold them.",
+                "Only texts and numbers are stored in files.",
+                "Load it with fewpairs.load(path, items=…, similarity=…).",
+            )
+        return self.items
+
+    def _similarity(self, purpose: str) -> Similarity:
+        if self.similarity is None:
+            raise NotAttachedError(
+                f"{purpose} needs the similarity ({self.fingerprint or 'unknown'}), and this "
+                "matrix does not hold it.",
+                "A file stores its name, never its code.",
+                "Load it with fewpairs.load(path, similarity=…).",
+            )
+        return self.similarity
+
+
+@dataclass(frozen=True, eq=False)
+class Grown:
+    """New items compared with the landmarks."""
+
+    source: Source
+    forth: Lines  # new item first, landmark second
+    back: Lines  # landmark first, new item second
+    new: Items
+    evaluations: int
+
+    @property
+    def left(self) -> FloatArray:
+        """New rows of the left factor."""
+        return self.forth.values[:, self.forth.place[self.source.left_landmarks]]
+
+    @property
+    def right(self) -> FloatArray:
+        """New rows of the right factor."""
+        return self.back.values[:, self.back.place[self.source.right_landmarks]]
+
+    @property
+    def diagonal(self) -> FloatArray:
+        """Self-similarities of the new items, which a similarity with a diagonal declares."""
+        similarity = self.source.similarity
+        declared = None if similarity is None else similarity.known_diagonal(self._prepared())
+        if declared is None:
+            raise NotAttachedError(
+                "the diagonal of this matrix was evaluated, not declared.",
+                "Self-similarities of the new items are not known.",
+                "Declare diagonal=… on the similarity.",
+            )
+        return declared
+
+    def _prepared(self) -> Items:
+        assert self.source.similarity is not None  # noqa: S101 - the caller looked
+        return self.source.similarity.prepare(self.new)
+
+    def columns(self, old: Lines, total: int) -> Lines:
+        """Lengthen known columns by the new items."""
+        return _lengthened(old, self.forth, total)
+
+    def rows(self, old: Lines, total: int) -> Lines:
+        """Lengthen known rows by the new items."""
+        return _lengthened(old, self.back, total)
+
+
+def one_item(item: Any) -> Items:
+    """Return a single new item, as items."""
+    return Items(sp.csr_array(item)) if sp.issparse(item) else as_items([item])
+
+
+def _lengthened(old: Lines, grown: Lines, total: int) -> Lines:
+    if not len(old.index):
+        return Lines.none(total, total)
+    rows = grown.values[:, grown.place[old.index]]
+    return Lines(old.index, np.vstack([old.values, rows]), total)

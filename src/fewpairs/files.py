@@ -1,0 +1,164 @@
+"""Arrays and facts in one file: safetensors, checksums, no pickle, never half written."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from fewpairs.errors import FileFormatError
+
+FORMAT = "fewpairs"
+VERSION = 1
+_KEY = "fewpairs"
+_CHECKSUM = "sha256"
+#: A header is names and facts; one larger than this is not ours.
+_LARGEST_HEADER = 64 * 2**20
+_DTYPES = {"float64", "float32", "int64", "uint8"}
+
+
+def write(path: str | Path, arrays: Mapping[str, npt.NDArray[Any]], facts: dict[str, Any]) -> None:
+    """Write arrays and facts to `path` by way of a temporary file in the same folder.
+
+    Parameters
+    ----------
+    path : str or Path
+    arrays : mapping of str to ndarray
+        float64, float32, int64 or uint8.
+    facts : dict
+        Whatever JSON can hold.
+    """
+    target = Path(path)
+    plain = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    described = {
+        name: {
+            "dtype": str(array.dtype),
+            "shape": list(array.shape),
+            "sha256": hashlib.sha256(memoryview(array).cast("B") if array.size else b"").hexdigest(),
+        }
+        for name, array in plain.items()
+    }
+    text = json.dumps(
+        {"format": FORMAT, "version": VERSION, "arrays": described, "facts": facts},
+        sort_keys=True,
+        allow_nan=False,
+    )
+    metadata = {_KEY: text, _CHECKSUM: hashlib.sha256(text.encode()).hexdigest()}
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
+    os.close(handle)
+    try:
+        save_file(plain, name, metadata=metadata)
+        with Path(name).open("rb+") as file:
+            os.fsync(file.fileno())
+        Path(name).chmod(0o666 & ~_umask())
+        Path(name).replace(target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    _sync_folder(target.parent)
+
+
+def read(path: str | Path) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+    """Read a file that `write` wrote; everything is verified before it is returned.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    arrays : dict of str to ndarray
+    facts : dict
+
+    Raises
+    ------
+    FileFormatError
+        Not a fewpairs file, damaged, or written by a newer version.
+    """
+    source = Path(path)
+    if not source.is_file():
+        message = f"there is no file {str(source)!r}"
+        raise FileNotFoundError(message)
+    _check_header_size(source)
+    try:
+        with safe_open(source, framework="numpy") as file:
+            described, facts = _check_metadata(source, file.metadata() or {})
+            names = list(file.keys())
+            if set(names) != set(described):
+                raise _damaged(source, "its arrays are not those that its header lists")
+            arrays = {name: file.get_tensor(name) for name in names}
+    except (SafetensorError, UnicodeDecodeError, TypeError, AttributeError) as error:
+        raise _damaged(source, f"safetensors says: {error}") from error
+    for name, array in arrays.items():
+        expected = described[name]
+        if str(array.dtype) != expected["dtype"] or list(array.shape) != expected["shape"]:
+            raise _damaged(source, f'the array "{name}" has another shape or type than stated')
+        content = memoryview(array).cast("B") if array.size else b""
+        if hashlib.sha256(content).hexdigest() != expected["sha256"]:
+            raise _damaged(source, f'the checksum of the array "{name}" does not match')
+    return arrays, facts
+
+
+def _check_header_size(source: Path) -> None:
+    with source.open("rb") as file:
+        size = int.from_bytes(file.read(8), "little")
+    if size > min(_LARGEST_HEADER, source.stat().st_size):
+        raise _damaged(source, f"its header claims {size:,} bytes")
+
+
+def _check_metadata(
+    source: Path, metadata: Mapping[str, str]
+) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+    if _KEY not in metadata or _CHECKSUM not in metadata:
+        raise _damaged(source, "it has no fewpairs header")
+    text = metadata[_KEY]
+    if hashlib.sha256(text.encode()).hexdigest() != metadata[_CHECKSUM]:
+        raise _damaged(source, "the checksum of its header does not match")
+    header = json.loads(text)
+    if header["version"] > VERSION:
+        raise FileFormatError(
+            f"{str(source)!r} has the format version {header['version']}; this fewpairs reads "
+            f"{VERSION}.",
+            "A newer version may mean other things by the same names.",
+            "Upgrade fewpairs: pip install -U fewpairs",
+        )
+    if any(array["dtype"] not in _DTYPES for array in header["arrays"].values()):
+        raise _damaged(source, "it lists an array of a type that fewpairs never writes")
+    return header["arrays"], header["facts"]
+
+
+def _damaged(source: Path, how: str) -> FileFormatError:
+    return FileFormatError(
+        f"{str(source)!r} is damaged or is not a fewpairs file: {how}.",
+        "Wrong numbers would look exactly like right ones.",
+        "Restore it from a copy, or save the matrix again.",
+    )
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the rename itself durable, where the system can."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    except OSError:
+        pass
+    finally:
+        os.close(handle)

@@ -1,0 +1,172 @@
+"""Items: what the user compares, read once and never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from typing import Any, Literal
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from fewpairs.errors import InputError
+
+ItemKind = Literal["text", "numbers", "vectors", "sparse", "objects"]
+
+
+class Items:
+    """A fixed sequence of items that hands out subsets in the form that similarities take.
+
+    Arrays stay arrays (a subset of vectors is a 2-D array); everything else is a list.
+
+    Parameters
+    ----------
+    values : list, ndarray or sparse matrix
+        Use `as_items` to make one from what a user passes.
+
+    Examples
+    --------
+    >>> items = as_items(["ape", "bee", "cat"])
+    >>> items.take([2, 0])
+    ['cat', 'ape']
+    """
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
+
+    def __len__(self) -> int:
+        return int(self.values.shape[0]) if hasattr(self.values, "shape") else len(self.values)
+
+    def take(self, indices: npt.ArrayLike) -> Any:
+        """Return the items at `indices`: rows of an array, or a list."""
+        if isinstance(self.values, list):
+            return [self.values[i] for i in np.asarray(indices)]
+        return self.values[np.asarray(indices)]
+
+    def subset(self, indices: npt.ArrayLike) -> Items:
+        """Return the items at `indices` as `Items`."""
+        return Items(self.take(indices))
+
+    def joined(self, other: Items) -> Items:
+        """Return these items followed by those of `other`."""
+        mine, theirs = self.values, other.values
+        if sp.issparse(mine) and sp.issparse(theirs):
+            return Items(sp.vstack([mine, theirs], format="csr"))
+        if isinstance(mine, np.ndarray) and isinstance(theirs, np.ndarray):
+            return Items(np.concatenate([mine, theirs]))
+        return Items([*mine, *theirs])
+
+    def describe(self, index: int) -> str:
+        """Name one item in a message: its position and a short form of its content."""
+        text = repr(self.take([index])[0])
+        return f"{index} ({text if len(text) <= 60 else text[:57] + '…'})"  # noqa: PLR2004
+
+    @property
+    def kind(self) -> ItemKind:
+        """What the items are, as far as saving them is concerned."""
+        if sp.issparse(self.values):
+            return "sparse"
+        if isinstance(self.values, np.ndarray):
+            if self.values.dtype.kind not in "biuf":
+                return "objects"
+            return "vectors" if self.values.ndim > 1 else "numbers"
+        if all(isinstance(value, str) for value in self.values):
+            return "text"
+        plain = (bool, int, float, np.integer, np.floating)
+        return "numbers" if all(isinstance(v, plain) for v in self.values) else "objects"
+
+
+def as_items(items: Any) -> Items:
+    """Read what the user passed, once, and refuse what has no order or no content.
+
+    Parameters
+    ----------
+    items : sequence, 1-D or 2-D array, sparse matrix, pandas or polars column, or iterator
+
+    Returns
+    -------
+    Items
+
+    Raises
+    ------
+    InputError
+        No items, a missing item, or a container without positions.
+    """
+    if isinstance(items, Items):
+        return items
+    values = _ordered(items)
+    result = Items(values)
+    if len(result) == 0:
+        raise InputError(
+            "there are no items.",
+            "A similarity matrix needs at least one.",
+            "Pass a non-empty sequence.",
+        )
+    _refuse_missing(result)
+    return result
+
+
+def _ordered(items: Any) -> Any:
+    if isinstance(items, (str, bytes, Set, Mapping)) or not isinstance(items, Iterable):
+        raise InputError(
+            f"items is a {type(items).__name__}.",
+            "Positions stand for items in everything that follows, so items need an order.",
+            "Pass a list, an array, or a column of a data frame.",
+        )
+    if sp.issparse(items):
+        return sp.csr_array(items)
+    if isinstance(items, np.ndarray):
+        return _array(items)
+    native = nw.from_native(items, pass_through=True, allow_series=True)
+    if isinstance(native, nw.Series):
+        return _array(native.to_numpy()) if native.dtype.is_numeric() else native.to_list()
+    if isinstance(native, (nw.DataFrame, nw.LazyFrame)):
+        return _frame(native)
+    if isinstance(items, range):
+        return np.asarray(items)
+    return list(items)
+
+
+def _array(items: npt.NDArray[Any]) -> Any:
+    if items.ndim == 0:
+        raise InputError(
+            "items is an array without dimensions.",
+            "It holds one value, and items need positions.",
+            "Pass a 1-D array of items or a 2-D array of vectors.",
+        )
+    return items if items.dtype.kind in "biuf" else items.tolist() if items.ndim == 1 else items
+
+
+def _frame(frame: Any) -> Any:
+    names = frame.collect_schema().names()
+    if isinstance(frame, nw.DataFrame) and all(d.is_numeric() for d in frame.schema.values()):
+        return frame.to_numpy()
+    raise InputError(
+        f"items is a data frame with the columns {', '.join(map(str, names[:8]))}.",
+        "One item is one value; which column holds the items cannot be guessed.",
+        "Pass one column, for example frame['text'], or a frame of numbers only.",
+    )
+
+
+def _refuse_missing(items: Items) -> None:
+    if isinstance(items.values, list):
+        missing = [i for i, value in enumerate(items.values) if _is_missing(value)]
+    elif isinstance(items.values, np.ndarray) and items.values.ndim == 1:
+        missing = np.flatnonzero(items.values != items.values).tolist()  # noqa: PLR0124 - NaN
+    else:
+        return
+    if missing:
+        places = ", ".join(map(str, missing[:5])) + (", …" if len(missing) > 5 else "")  # noqa: PLR2004
+        raise InputError(
+            f"{len(missing)} of {len(items)} items are missing (None or NaN): positions {places}.",
+            "A missing item has no similarity to anything.",
+            "Drop or fill them before the run.",
+        )
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating)) and value != value  # noqa: PLR0124 - NaN
+

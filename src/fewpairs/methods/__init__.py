@@ -1,0 +1,1 @@
+"""From a few evaluated columns to a factored matrix."""

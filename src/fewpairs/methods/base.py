@@ -1,0 +1,78 @@
+"""What a method is: a price known beforehand, and factors made from what the oracle answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Protocol
+
+import numpy as np
+
+from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.factored.known import Known, Lines
+from fewpairs.factored.matrix import FactoredMatrix
+from fewpairs.factored.source import Source
+from fewpairs.oracle.oracle import Oracle
+from fewpairs.oracle.requests import Planner
+
+#: "exact" puts the evaluated entries back into the result; None leaves the method as published.
+KnownOption = Literal["exact"] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Factors:
+    """``left · core · rightᵀ``, and the items that their columns belong to."""
+
+    left: FloatArray
+    core: FloatArray
+    right: FloatArray | None = None
+    left_landmarks: IntArray | None = None
+    right_landmarks: IntArray | None = None
+
+
+class Method(Protocol):
+    """A way from a few columns to the whole matrix. Its fields are its options."""
+
+    needs_symmetric: ClassVar[bool]
+
+    def price(self, planner: Planner, landmarks: int) -> int:
+        """Count the evaluations that `landmarks` columns lead to."""
+        ...
+
+    def fit(self, oracle: Oracle, landmarks: IntArray, rng: np.random.Generator) -> Factors:
+        """Read what is needed and return the factors."""
+        ...
+
+
+def assemble(oracle: Oracle, factors: Factors, known: KnownOption, title: str) -> FactoredMatrix:
+    """Make the result of a method's factors and, if asked for, of what was evaluated."""
+    right = factors.right_landmarks
+    return FactoredMatrix(
+        factors.left,
+        factors.core,
+        factors.right,
+        known=_evaluated(oracle, factors) if known == "exact" else None,
+        source=Source(
+            items=oracle.items,
+            similarity=oracle.similarity,
+            fingerprint=oracle.similarity.fingerprint,
+            left_landmarks=factors.left_landmarks,
+            right_landmarks=factors.left_landmarks if right is None else right,
+        ),
+        evaluations=oracle.evaluations,
+        method=title,
+    )
+
+
+def _evaluated(oracle: Oracle, factors: Factors) -> Known:
+    memory = oracle.memory
+    n, m = oracle.shape
+    index, values = memory.columns.landmarks, memory.columns.values
+    shared = np.shares_memory(factors.left, values) and factors.left.shape == values.shape
+    # One array in both roles is held, and saved, once.
+    columns = Lines(index, factors.left if shared else values, m)
+    rows = columns if oracle.symmetric else Lines(memory.rows.landmarks, memory.rows.values, n)
+    known = Known(columns, rows, memory.diagonal)
+    i, j, single = memory.scattered()
+    if len(i) == 0:
+        return known
+    return known.with_entries(i, j, single, both=oracle.symmetric)

@@ -1,0 +1,95 @@
+"""The methods by name, and their options checked by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from fewpairs.errors import AsymmetryError, InputError, UnknownNameError
+from fewpairs.methods.base import KnownOption, Method
+from fewpairs.methods.cur import SiCUR, Skeleton, StaCUR
+from fewpairs.methods.nystrom import Nystrom, RescaledSMSNystrom, SMSNystrom
+from fewpairs.methods.optimal import Optimal
+
+METHODS: dict[str, type[Any]] = {
+    "nystrom": Nystrom,
+    "sms": SMSNystrom,
+    "sms-rescaled": RescaledSMSNystrom,
+    "skeleton": Skeleton,
+    "sicur": SiCUR,
+    "stacur": StaCUR,
+    "optimal": Optimal,
+}
+
+
+def find_method(
+    name: str, options: Mapping[str, Any], *, symmetric: bool
+) -> tuple[Method, KnownOption, str]:
+    """Look a method up and check its options.
+
+    Parameters
+    ----------
+    name : str
+        One of `METHODS`, or "auto": for a symmetric similarity Nyström on the eigenvalues above
+        a fiftieth of the largest, otherwise SiCUR; both with the evaluated entries put back.
+    options : mapping
+        Fields of the method, and ``known``.
+    symmetric : bool
+        Whether the similarity is.
+
+    Returns
+    -------
+    method : Method
+    known : {"exact", None}
+    title : str
+    """
+    given = dict(options)
+    if name == "auto":
+        name = "nystrom" if symmetric else "sicur"
+        given = {"known": "exact"} | ({"threshold": 0.02} if symmetric else {}) | given
+    if name not in METHODS:
+        raise UnknownNameError("method", name, ["auto", *METHODS])
+    known = given.pop("known", None)
+    if known not in (None, "exact"):
+        raise InputError(
+            f"known is {known!r}.",
+            "It says whether evaluated entries are put back into the result.",
+            'Pass known="exact", or None for the method as published.',
+        )
+    kind = METHODS[name]
+    allowed = {field.name: field.type for field in fields(kind)}
+    for option, value in given.items():
+        if option not in allowed:
+            raise UnknownNameError(
+                "option", option, [*allowed, "known"], where=f'of the method "{name}"'
+            )
+        _check(option, value, boolean=allowed[option] == "bool")
+    method: Method = kind(**given)
+    if method.needs_symmetric and not symmetric:
+        raise AsymmetryError(
+            f'the method "{name}" needs a symmetric similarity, and this one is not.',
+            "It reads columns only, and would silently use them as rows.",
+            'Pass similarity.symmetrized(), or method="sicur", "skeleton" or "stacur".',
+        )
+    title = name + "".join(f", {k}={v}" for k, v in sorted(given.items()))
+    return method, known, title
+
+
+def _check(option: str, value: Any, *, boolean: bool) -> None:
+    if boolean:
+        good = isinstance(value, (bool, np.bool_))
+        wanted = "True or False"
+    else:
+        number = isinstance(value, (int, float, np.integer, np.floating))
+        good = number and not isinstance(value, bool) and np.isfinite(value) and value >= 0
+        good = good and (option != "oversampling" or value >= 1)
+        wanted = "a number of at least 1" if option == "oversampling" else "a number, 0 or more"
+    if not good:
+        raise InputError(
+            f"the option {option} is {value!r}.",
+            "Options are checked before the first evaluation is bought.",
+            f"Pass {wanted}.",
+        )

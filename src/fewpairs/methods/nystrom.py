@@ -1,0 +1,118 @@
+"""The Nyström family: classic, submatrix-shifted (SMS), and rescaled.
+
+References
+----------
+Ray, Monath, McCallum, Musco, *Sublinear Time Approximation of Text Similarity Matrices*:
+equation 1, Algorithm 1, and section 4.3 for the rescaling.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import ClassVar
+
+import numpy as np
+from scipy.sparse.linalg import eigsh
+
+from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.methods.base import Factors
+from fewpairs.methods.inverses import THRESHOLD, symmetric_inverse
+from fewpairs.oracle.oracle import Oracle
+from fewpairs.oracle.requests import Planner
+
+#: From this size on, the smallest eigenvalue comes from Lanczos iterations.
+_LARGE = 1500
+
+
+@dataclass(frozen=True)
+class Nystrom:
+    """K S (SᵀKS)⁺ SᵀK.
+
+    Parameters
+    ----------
+    threshold : float, default=1e-12
+        Eigenvalues of the core below this share of the largest are dropped.
+    """
+
+    threshold: float = THRESHOLD
+    needs_symmetric: ClassVar[bool] = True
+
+    def price(self, planner: Planner, landmarks: int) -> int:
+        """Count s columns."""
+        return planner.price_of_columns(landmarks)
+
+    def fit(self, oracle: Oracle, landmarks: IntArray, rng: np.random.Generator) -> Factors:  # noqa: ARG002
+        """Read the landmarks' columns; the core is the inverse of their square."""
+        columns = oracle.columns(landmarks)
+        core = symmetric_inverse(columns[landmarks], self.threshold)
+        return Factors(columns, core, left_landmarks=landmarks)
+
+
+@dataclass(frozen=True)
+class SMSNystrom:
+    """Nyström of K + shift·I, where the shift makes the landmarks' square positive definite.
+
+    Parameters
+    ----------
+    alpha : float, default=1.5
+        Shift = max(0, −alpha · λmin(S₂ᵀKS₂)).
+    oversampling : float, default=2.0
+        |S₂| / |S₁|.
+    shift_columns : bool, default=True
+        Add the shift to the landmark's own entry of each column too, as in Algorithm 1; the
+        authors' code adds it to the core only.
+    rescaled : bool
+        Multiply the shifted core, before it is inverted, by β = ‖S₁ᵀKS₁‖₂ / ‖S₁ᵀKS₁ + shift·I‖₂.
+    threshold : float, default=1e-12
+        Eigenvalues of the core below this share of the largest are dropped.
+    """
+
+    alpha: float = 1.5
+    oversampling: float = 2.0
+    shift_columns: bool = True
+    threshold: float = THRESHOLD
+    rescaled: ClassVar[bool] = False
+    needs_symmetric: ClassVar[bool] = True
+
+    def price(self, planner: Planner, landmarks: int) -> int:
+        """Count s₁ columns, and what the larger square adds to them."""
+        more = self._square_size(planner.n, landmarks) - landmarks
+        return planner.price_of_columns(landmarks) + planner.price_of_square(more)
+
+    def fit(self, oracle: Oracle, landmarks: IntArray, rng: np.random.Generator) -> Factors:
+        """Read s₁ columns and the S₂ × S₂ square; shift by its smallest eigenvalue."""
+        n = oracle.shape[0]
+        columns = oracle.columns(landmarks)
+        others = np.setdiff1d(np.arange(n), landmarks)
+        more = self._square_size(n, len(landmarks)) - len(landmarks)
+        sample = np.concatenate([landmarks, rng.permutation(others)[:more]])
+        shift = max(0.0, -self.alpha * smallest_eigenvalue(oracle.block(sample, sample)))
+        square = columns[landmarks]
+        shifted = square + shift * np.eye(len(landmarks))
+        core = symmetric_inverse(shifted, self.threshold)
+        if self.rescaled and shift > 0:
+            core = core * np.linalg.norm(shifted, 2) / np.linalg.norm(square, 2)
+        if self.shift_columns and shift > 0:
+            columns = columns.copy()
+            columns[landmarks, np.arange(len(landmarks))] += shift
+        return Factors(columns, core, left_landmarks=landmarks)
+
+    def _square_size(self, n: int, landmarks: int) -> int:
+        return max(landmarks, min(n, ceil(self.oversampling * landmarks)))
+
+
+@dataclass(frozen=True)
+class RescaledSMSNystrom(SMSNystrom):
+    """SMS-Nyström with its core brought back to the size of the unshifted one."""
+
+    rescaled: ClassVar[bool] = True
+
+
+def smallest_eigenvalue(matrix: FloatArray) -> float:
+    """Return λmin of a symmetric matrix, by Lanczos iterations when it is large."""
+    if len(matrix) < _LARGE:
+        return float(np.linalg.eigvalsh(matrix)[0])
+    start = np.cos(np.arange(len(matrix)))  # fixed, so that the same run gives the same bits
+    found = eigsh(matrix, k=1, which="SA", v0=start, tol=1e-8, return_eigenvectors=False)
+    return float(found[0])

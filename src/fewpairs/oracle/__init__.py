@@ -1,0 +1,1 @@
+"""The only gate to a similarity: plans, counts, checks, remembers."""

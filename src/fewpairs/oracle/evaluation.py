@@ -1,0 +1,177 @@
+"""One request answered by the similarity: called as it is written, checked before it is used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.errors import SimilarityError
+from fewpairs.items import Items
+from fewpairs.oracle.requests import Rectangle, Request, Scattered
+from fewpairs.similarities.base import Similarity
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What came back: values (NaN where nothing usable did), entries asked for, and the fault."""
+
+    values: FloatArray
+    asked: int
+    error: SimilarityError | None = None
+
+
+def evaluate(similarity: Similarity, left: Items, right: Items, request: Request) -> Outcome:
+    """Ask the similarity for one request, in the way in which it is written.
+
+    Parameters
+    ----------
+    similarity : Similarity
+    left, right : Items
+        Prepared items of the rows and of the columns.
+    request : Rectangle or Scattered
+
+    Returns
+    -------
+    Outcome
+        A fault is returned, not raised, so that what was evaluated before it can be kept.
+    """
+    by_block = isinstance(request, Rectangle) and similarity.block is not None
+    shape = _shape(request)
+    try:
+        if by_block:
+            answer = _ask_block(similarity, left, right, request.rows, request.columns)
+        elif similarity.pairs is not None:
+            rows, columns = request.pairs()
+            answer = similarity.pairs(list(zip(left.take(rows), right.take(columns), strict=True)))
+        elif similarity.pair is not None:
+            return _pair_by_pair(similarity, left, right, request)
+        else:
+            return _row_by_row(similarity, left, right, request)
+    except Exception as error:  # noqa: BLE001 - whatever the user's function raises
+        fault = _raised(error, left, right, request, request.size)
+        return Outcome(np.full(shape, np.nan), request.size, fault)
+    flat = (request.size,) if not by_block else shape
+    return checked(answer, flat, left, right, request)
+
+
+def checked(
+    answer: Any, expected: tuple[int, ...], left: Items, right: Items, request: Request
+) -> Outcome:
+    """Turn an answer into finite float64 numbers of the expected shape, or into a fault."""
+    shape = _shape(request)
+    try:
+        array = np.asarray(answer)
+        if array.dtype.kind not in "biuf":
+            raise TypeError  # noqa: TRY301 - the same fault as one that cannot be converted
+        values = array.astype(np.float64)
+    except (TypeError, ValueError, RuntimeError):
+        fault = SimilarityError(
+            f"the similarity returned {_kind(answer)} for {_first(left, right, request)}.",
+            "Similarities are real numbers.",
+            "Return floats, or an array of them.",
+        )
+        return Outcome(np.full(shape, np.nan), request.size, fault)
+    if values.shape != expected:
+        fault = SimilarityError(
+            f"the similarity returned the shape {values.shape} where {expected} was asked for, "
+            f"with {_first(left, right, request)}.",
+            "With a missing or an extra number, every later one would belong to the wrong pair.",
+            "Return one number for each pair, or len(left) × len(right) for a block.",
+        )
+        return Outcome(np.full(shape, np.nan), request.size, fault)
+    bad = ~np.isfinite(values)
+    if not bad.any():
+        return Outcome(values.reshape(shape), request.size)
+    rows, columns = request.pairs()
+    at = int(np.flatnonzero(bad.ravel())[0])
+    pair = int(rows[at]), int(columns[at])
+    fault = SimilarityError(
+        f"the similarity returned {values.ravel()[at]} for {int(bad.sum())} of {request.size} "
+        f"pairs; first: items {left.describe(pair[0])} and {right.describe(pair[1])}.",
+        "Similarities must be finite: one such value spreads to every row that uses the landmark.",
+        "Drop or fill the items that cause it, or return a finite number for them.",
+        pair=pair,
+    )
+    return Outcome(np.where(bad, np.nan, values).reshape(shape), request.size, fault)
+
+
+def _ask_block(
+    similarity: Similarity, left: Items, right: Items, rows: IntArray, columns: IntArray
+) -> Any:
+    assert similarity.block is not None  # noqa: S101 - the caller looked
+    return similarity.block(left.take(rows), right.take(columns))
+
+
+def _pair_by_pair(similarity: Similarity, left: Items, right: Items, request: Request) -> Outcome:
+    assert similarity.pair is not None  # noqa: S101 - the caller looked
+    rows, columns = request.pairs()
+    answers: list[Any] = []
+    try:
+        for a, b in zip(left.take(rows), right.take(columns), strict=True):
+            answers.append(similarity.pair(a, b))  # noqa: PERF401 - kept when a later one raises
+    except Exception as error:  # noqa: BLE001 - whatever the user's function raises
+        done = len(answers)
+        single = Scattered(rows[done : done + 1], columns[done : done + 1])
+        before = Scattered(rows[:done], columns[:done])
+        values = np.full(request.size, np.nan)
+        values[:done] = checked(answers, (done,), left, right, before).values
+        fault = _raised(error, left, right, single, 1)
+        return Outcome(values.reshape(_shape(request)), done + 1, fault)
+    return checked(answers, (request.size,), left, right, request)
+
+
+def _row_by_row(similarity: Similarity, left: Items, right: Items, request: Request) -> Outcome:
+    """Serve scattered pairs of a block-only similarity, one call for each distinct row."""
+    rows, columns = request.pairs()
+    values = np.full(request.size, np.nan)
+    asked = 0
+    order = np.argsort(rows, kind="stable")
+    starts = np.flatnonzero(np.diff(rows[order])) + 1
+    for mine in np.split(order, starts):
+        line = Rectangle(rows[mine[:1]], columns[mine])
+        outcome = evaluate(similarity, left, right, line)
+        values[mine] = outcome.values.ravel()
+        asked += outcome.asked
+        if outcome.error is not None:
+            return Outcome(values.reshape(_shape(request)), asked, outcome.error)
+    return Outcome(values.reshape(_shape(request)), asked)
+
+
+def _shape(request: Request) -> tuple[int, ...]:
+    if isinstance(request, Rectangle):
+        return len(request.rows), len(request.columns)
+    return (request.size,)
+
+
+def _first(left: Items, right: Items, request: Request) -> str:
+    return (
+        f"items {left.describe(int(request.rows[0]))} and "
+        f"{right.describe(int(request.columns[0]))}"
+    )
+
+
+def _kind(answer: Any) -> str:
+    dtype = getattr(answer, "dtype", None)
+    if dtype is None and isinstance(answer, (list, tuple)) and answer:
+        return f"a {type(answer).__name__} of {type(answer[0]).__name__}"
+    return f"{type(answer).__name__}" + (f" of {dtype}" if dtype is not None else "")
+
+
+def _raised(
+    error: Exception, left: Items, right: Items, request: Request, size: int
+) -> SimilarityError:
+    named = size == 1
+    among = "" if named else f" among {size} pairs, the first of them"
+    fault = SimilarityError(
+        f"the similarity raised {type(error).__name__}: {error}\n"
+        f"while it was evaluated{among} for {_first(left, right, request)}.",
+        "A pair that fails cannot be left out: its place in the matrix would be made up.",
+        "Mend the function or the items; what was evaluated before is kept in error.oracle, and "
+        "fewpairs.approximate(error.oracle, …) goes on from there.",
+        pair=(int(request.rows[0]), int(request.columns[0])) if named else None,
+    )
+    fault.__cause__ = error
+    return fault

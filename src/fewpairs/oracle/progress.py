@@ -1,0 +1,65 @@
+"""How far the run is: a bar in a terminal, a callback, or nothing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self, TypeAlias
+
+#: None shows a bar in a terminal and nothing elsewhere; True and False force it; a callable gets
+#: (evaluations done, evaluations planned) and stops the run by returning False.
+ProgressOption: TypeAlias = bool | None | Callable[[int, int], bool | None]
+
+
+class Progress:
+    """Reports evaluations done, planned, their rate and the time left.
+
+    Parameters
+    ----------
+    planned : int
+        Evaluations that the run will buy.
+    option : bool, callable or None
+        What the user asked for.
+    """
+
+    def __init__(self, planned: int, option: ProgressOption = None) -> None:
+        self.planned = planned
+        self._callback = option if callable(option) else None
+        self._draw = sys.stderr.isatty() if option is None else option is True
+        self._bar: Any = None
+
+    def __enter__(self) -> Self:
+        if self._draw:
+            from rich import progress  # noqa: PLC0415 - only where a bar is drawn
+            from rich.console import Console  # noqa: PLC0415
+
+            self._bar = progress.Progress(
+                progress.TextColumn("evaluations"),
+                progress.BarColumn(),
+                progress.TextColumn("{task.completed:,.0f} of {task.total:,.0f}"),
+                progress.TextColumn("{task.fields[rate]}"),
+                progress.TextColumn("left"),
+                progress.TimeRemainingColumn(),
+                console=Console(stderr=True),
+            )
+            self._task = self._bar.add_task("evaluations", total=self.planned, rate="")
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def update(self, done: int) -> bool:
+        """Report; return whether the run may go on."""
+        if self._bar is not None:
+            speed = self._bar.tasks[0].speed
+            rate = f"{speed:,.0f}/s" if speed else ""
+            self._bar.update(self._task, completed=done, rate=rate)
+        return self._callback is None or self._callback(done, max(self.planned, done)) is not False

@@ -1,0 +1,165 @@
+"""What is asked of a similarity: blocks and scattered pairs, planned before the run.
+
+The plan is a pure function of the number of items and the landmarks. Pricing, resuming and
+running elsewhere all follow from that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from fewpairs.arrays import IntArray
+from fewpairs.similarities.base import Similarity
+
+#: Entries in one call where the similarity declares no preference: small enough that an
+#: expensive similarity reports often, large enough that a cheap one is not slowed down.
+DEFAULT_BLOCK = {"pair": 256, "pairs": 1024, "block": 2**14}
+
+#: Width of the strips that cover a symmetric square. A similarity that takes pairs is asked for
+#: exactly one triangle; a block-only one also for the other half of each small diagonal square.
+_PAIR_STRIP, _BLOCK_STRIP = 32, 8
+
+
+@dataclass(frozen=True, eq=False)
+class Rectangle:
+    """All pairs of some rows with some columns."""
+
+    rows: IntArray
+    columns: IntArray
+
+    @property
+    def size(self) -> int:
+        """Number of entries."""
+        return len(self.rows) * len(self.columns)
+
+    def pairs(self) -> tuple[IntArray, IntArray]:
+        """Return row and column of every entry, row by row."""
+        return np.repeat(self.rows, len(self.columns)), np.tile(self.columns, len(self.rows))
+
+
+@dataclass(frozen=True, eq=False)
+class Scattered:
+    """Single entries: ``rows[k], columns[k]``."""
+
+    rows: IntArray
+    columns: IntArray
+
+    @property
+    def size(self) -> int:
+        """Number of entries."""
+        return len(self.rows)
+
+    def pairs(self) -> tuple[IntArray, IntArray]:
+        """Return row and column of every entry."""
+        return self.rows, self.columns
+
+
+Request = Rectangle | Scattered
+
+
+@dataclass(frozen=True)
+class Planner:
+    """Cuts what a method reads into requests, and prices it before anything runs.
+
+    Parameters
+    ----------
+    n : int
+        Number of items.
+    symmetric : bool
+        Whether one triangle stands for both.
+    block_size : int or (int, int)
+        Entries in one request, or largest (rows, columns).
+    by_block_only : bool
+        Whether the similarity is written as a block and in no other way.
+    by_pairs_only : bool
+        Whether it is not written as a block at all; known entries are then never asked again.
+    diagonal_known : bool
+        Whether the diagonal is declared and need not be evaluated.
+    per_entry : int
+        Evaluations that one entry costs.
+    """
+
+    n: int
+    symmetric: bool
+    block_size: int | tuple[int, int]
+    by_block_only: bool
+    by_pairs_only: bool
+    diagonal_known: bool
+    per_entry: int = 1
+
+    @classmethod
+    def of(
+        cls, similarity: Similarity, n: int, *, symmetric: bool, diagonal_known: bool
+    ) -> Planner:
+        """Read a similarity's declared facts."""
+        fastest = similarity.kinds[-1]
+        return cls(
+            n=n,
+            symmetric=symmetric,
+            block_size=similarity.block_size or DEFAULT_BLOCK[fastest],
+            by_block_only=similarity.kinds == ("block",),
+            by_pairs_only="block" not in similarity.kinds,
+            diagonal_known=diagonal_known,
+            per_entry=similarity.evaluations_per_entry,
+        )
+
+    def tiles(self, rows: IntArray, columns: IntArray) -> Iterator[Rectangle]:
+        """Cut a rectangle into blocks of the preferred size."""
+        if len(rows) == 0 or len(columns) == 0:
+            return
+        if isinstance(self.block_size, tuple):
+            height, width = self.block_size
+        else:
+            width = min(len(columns), self.block_size)
+            height = max(1, self.block_size // width)
+        for top in range(0, len(rows), height):
+            for start in range(0, len(columns), width):
+                yield Rectangle(rows[top : top + height], columns[start : start + width])
+
+    def square(self, indices: IntArray) -> Iterator[Request]:
+        """Cover a symmetric square by strips, asking (almost) only for one triangle."""
+        width = _BLOCK_STRIP if self.by_block_only else _PAIR_STRIP
+        for start in range(0, len(indices), width):
+            strip, rest = indices[start : start + width], indices[start + width :]
+            if self.by_block_only:
+                yield Rectangle(strip, strip)
+            else:
+                i, j = np.triu_indices(len(strip), k=int(self.diagonal_known))
+                if len(i):
+                    yield Scattered(strip[i], strip[j])
+            yield from self.tiles(strip, rest)
+
+    def price_of_square(self, size: int) -> int:
+        """Count the evaluations of a square of `size` items, all new."""
+        if not self.symmetric:
+            entries = size * size
+        elif self.by_block_only:
+            whole, left = divmod(size, _BLOCK_STRIP)
+            inside = whole * _BLOCK_STRIP**2 + left**2
+            entries = inside + (size * size - inside) // 2
+        else:
+            entries = size * (size - 1) // 2 + (0 if self.diagonal_known else size)
+        return entries * self.per_entry
+
+    def price_of_columns(self, count: int) -> int:
+        """Count the evaluations of `count` whole columns (and, by symmetry, rows)."""
+        if self.symmetric:
+            return (self.n - count) * count * self.per_entry + self.price_of_square(count)
+        return (self.n * count - self._skipped(count)) * self.per_entry
+
+    def price_of_cross(self, columns: int, rows: int, union: int) -> int:
+        """Count the evaluations of whole columns and whole rows of an asymmetric matrix."""
+        entries = self.n * (columns + rows) - columns * rows - self._skipped(union)
+        return entries * self.per_entry
+
+    @property
+    def price_of_everything(self) -> int:
+        """Count the evaluations of all pairs: n(n+1)/2 if symmetric, else n²."""
+        n = self.n
+        return (n * (n + 1) // 2 if self.symmetric else n * n) * self.per_entry
+
+    def _skipped(self, diagonal_entries: int) -> int:
+        return diagonal_entries if self.diagonal_known and self.by_pairs_only else 0

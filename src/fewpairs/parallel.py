@@ -1,0 +1,61 @@
+"""Threads, BLAS limits, and the memory ceiling."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import threadpoolctl
+
+from fewpairs.errors import InputError, MemoryCeilingError
+
+#: Largest array, in bytes, that a convenience such as `to_dense` will allocate unasked.
+MEMORY_CEILING = 2 * 2**30
+
+
+def count_jobs(n_jobs: int | None) -> int:
+    """Turn scikit-learn's `n_jobs` into a number of threads; -1 means all cores."""
+    if n_jobs is None:
+        return 1
+    if isinstance(n_jobs, bool) or int(n_jobs) != n_jobs or n_jobs == 0:
+        raise InputError(
+            f"n_jobs is {n_jobs!r}.",
+            "It is the number of threads that evaluate the similarity.",
+            "Pass a positive integer, or -1 for all cores.",
+        )
+    if n_jobs > 0:
+        return int(n_jobs)
+    return max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Limit BLAS to one thread.
+
+    Threads of ours that each start BLAS threads are ten times slower than either alone, and the
+    number of BLAS threads changes the last bits: with one, `n_jobs` cannot change a result.
+    """
+    with threadpoolctl.threadpool_limits(1, user_api="blas"):
+        yield
+
+
+def format_bytes(size: float) -> str:
+    """Write a number of bytes for people: ``3.2 GB``."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 1000:  # noqa: PLR2004 - decimal units
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} TB"
+
+
+def refuse_above(ceiling: float, n_rows: int, n_columns: int, instead: str) -> None:
+    """Refuse to allocate an n_rows × n_columns float64 array larger than `ceiling` bytes."""
+    size = 8 * n_rows * n_columns
+    if size > ceiling:
+        raise MemoryCeilingError(
+            f"a dense {n_rows:,} × {n_columns:,} array takes {format_bytes(size)}; "
+            f"the ceiling is {format_bytes(ceiling)}.",
+            "The factored form exists so that this array need not.",
+            f"{instead} or raise the ceiling with ceiling=<bytes>.",
+        )

@@ -1,0 +1,298 @@
+"""What a run will do and cost, settled before the first evaluation is bought."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fewpairs.errors import BudgetError, InputError, LandmarksCutWarning
+from fewpairs.items import as_items
+from fewpairs.methods.base import KnownOption, Method
+from fewpairs.methods.catalogue import find_method
+from fewpairs.methods.landmarks import Selector, as_selector, given_landmarks
+from fewpairs.oracle.oracle import Oracle
+from fewpairs.oracle.requests import Planner
+from fewpairs.parallel import count_jobs, format_bytes
+
+DEFAULT_LANDMARKS = 100
+MOST_ERROR_PAIRS = 2000
+_SYMMETRY_PAIRS = 8
+_SAMPLE_SECONDS = 0.25
+_LARGEST_SAMPLE = 512
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A checked run: how many landmarks, what they cost, what they take.
+
+    Attributes
+    ----------
+    n_items, n_landmarks, error_pairs : int
+    evaluations : int
+        Everything that the run will spend.
+    share : float
+        Of all pairs: n(n+1)/2 if symmetric, n² if not.
+    memory : int
+        Bytes of the tall arrays at their peak.
+    seconds : float or None
+        From a timed sample; None where none was taken.
+    sampled : int
+        Evaluations that the timed sample took, on top.
+    """
+
+    n_items: int
+    n_landmarks: int
+    error_pairs: int
+    symmetry_pairs: int
+    estimates_error: bool
+    evaluations: int
+    share: float
+    memory: int
+    title: str
+    method: Method
+    known: KnownOption
+    selector: Selector
+    seconds: float | None = None
+    sampled: int = 0
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.title}: {self.n_landmarks:,} landmarks of {self.n_items:,} items",
+            f"  evaluations  {self.evaluations:,} ({self.share:.2%} of all pairs), "
+            f"{self.error_pairs:,} of them for the error estimate",
+            f"  memory       {format_bytes(self.memory)}",
+        ]
+        if self.seconds is not None:
+            lines.append(
+                f"  time         about {format_seconds(self.seconds)}, judged by "
+                f"{self.sampled:,} timed evaluations"
+            )
+        return "\n".join(lines)
+
+
+def make_plan(
+    oracle: Oracle,
+    *,
+    landmarks: int | npt.ArrayLike | None,
+    budget: float | None,
+    method: str,
+    selection: Any,
+    error_pairs: int | None,
+    options: Mapping[str, Any],
+) -> Plan:
+    """Check every argument and settle the number of landmarks."""
+    chosen, known, title = find_method(method, options, symmetric=oracle.symmetric)
+    pairs = _check_error_pairs(error_pairs)
+    selector: Selector = as_selector(selection)
+    if landmarks is not None and budget is not None:
+        raise InputError(
+            "both landmarks and budget were given.",
+            "A budget is turned into a number of landmarks, so the two may contradict each other.",
+            "Pass one of them.",
+        )
+    n = oracle.shape[1]
+    price = _Price(oracle, chosen, pairs)
+    if budget is not None:
+        count = _fit_budget(price, _evaluations(budget, oracle.planner), n)
+    elif landmarks is None:
+        count = min(DEFAULT_LANDMARKS, n)
+    elif np.ndim(landmarks) == 0:
+        count = _check_count(landmarks, n)
+    else:
+        given = given_landmarks(landmarks, n)
+        selector, count = given, len(given.indices)
+    total = price.total(count)
+    tall = 2 if title.startswith("sms") else 1 if oracle.symmetric else 2
+    return Plan(
+        n_items=n,
+        n_landmarks=count,
+        error_pairs=price.error_pairs(count),
+        symmetry_pairs=price.symmetry_pairs,
+        estimates_error=pairs != 0,
+        evaluations=total,
+        share=total / oracle.planner.price_of_everything,
+        memory=8 * n * (n if title.startswith("optimal") else count) * tall,
+        title=title,
+        method=chosen,
+        known=known,
+        selector=selector,
+    )
+
+
+def plan(
+    items: Any,
+    similarity: Any,
+    *,
+    landmarks: int | npt.ArrayLike | None = None,
+    budget: float | None = None,
+    method: str = "auto",
+    selection: Any = "uniform",
+    error_pairs: int | None = None,
+    n_jobs: int = 1,
+    timed: bool = True,
+    **options: Any,
+) -> Plan:
+    """Say what `approximate` would cost, before it runs.
+
+    Parameters
+    ----------
+    items, similarity, landmarks, budget, method, selection, error_pairs, n_jobs, **options
+        As for `approximate`.
+    timed : bool, default=True
+        Evaluate a few pairs, for at most about a quarter of a second, to tell the time.
+
+    Returns
+    -------
+    Plan
+        Prints as a few lines.
+
+    Examples
+    --------
+    >>> import fewpairs as fp
+    >>> print(fp.plan(range(1000), fp.Precomputed(np.eye(1000)), landmarks=50, timed=False))
+    nystrom, threshold=0.02: 50 landmarks of 1,000 items
+      evaluations  50,775 (10.14% of all pairs), 2,000 of them for the error estimate
+      memory       400 kB
+    """
+    oracle = Oracle(as_items(items), similarity, progress=False)
+    settled = make_plan(
+        oracle,
+        landmarks=landmarks,
+        budget=budget,
+        method=method,
+        selection=selection,
+        error_pairs=error_pairs,
+        options=options,
+    )
+    jobs = count_jobs(n_jobs)
+    if not timed:
+        return settled
+    seconds = _seconds_per_evaluation(oracle) * settled.evaluations / jobs
+    facts = {**settled.__dict__, "seconds": seconds, "sampled": oracle.evaluations}
+    return Plan(**facts)
+
+
+@dataclass(frozen=True)
+class _Price:
+    """What a number of landmarks leads to, everything included."""
+
+    oracle: Oracle
+    method: Method
+    pairs: int | None
+
+    @property
+    def symmetry_pairs(self) -> int:
+        """Pairs asked in both orders, where no other way can tell that symmetry was declared
+        wrongly.
+        """
+        similarity, planner = self.oracle.similarity, self.oracle.planner
+        free = not self.oracle.symmetric or planner.by_block_only or similarity.symmetry_proven
+        return 0 if free or self.pairs == 0 else min(_SYMMETRY_PAIRS, planner.n - 1)
+
+    def error_pairs(self, count: int) -> int:
+        """The smaller of 2,000 and a tenth of what the method spends, and what is left unseen."""
+        planner = self.oracle.planner
+        spent = self.method.price(planner, count) // planner.per_entry
+        wanted = min(MOST_ERROR_PAIRS, max(2, spent // 10)) if self.pairs is None else self.pairs
+        everything = planner.price_of_everything // planner.per_entry
+        return max(0, min(wanted, everything - spent))
+
+    def total(self, count: int) -> int:
+        """Evaluations of the method, the error estimate and the symmetry check."""
+        extra = (self.error_pairs(count) + self.symmetry_pairs) * self.oracle.planner.per_entry
+        return self.method.price(self.oracle.planner, count) + extra
+
+
+def _fit_budget(price: _Price, budget: int, n: int) -> int:
+    """Return the largest number of landmarks whose run fits; prices grow with landmarks."""
+    if price.total(1) > budget:
+        raise BudgetError(
+            f"a budget of {budget:,} evaluations is less than the {price.total(1):,} that one "
+            "landmark costs.",
+            "With fewer than one column nothing can be said of the other pairs.",
+            f"Raise the budget, or pass error_pairs=0; {n} landmarks would cost "
+            f"{price.total(n):,}.",
+        )
+    low, high = 1, n
+    while low < high:
+        middle = (low + high + 1) // 2
+        if price.total(middle) <= budget:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _evaluations(budget: float, planner: Planner) -> int:
+    whole = isinstance(budget, (int, np.integer)) and not isinstance(budget, bool)
+    if whole and budget > 0:
+        return int(budget)
+    if isinstance(budget, (float, np.floating)) and 0 < budget < 1:
+        return int(budget * planner.price_of_everything)
+    raise BudgetError(
+        f"budget is {budget!r}.",
+        "It is what may be spent in all.",
+        "Pass a number of evaluations (a positive integer), or a share of all pairs (a float "
+        "between 0 and 1).",
+    )
+
+
+def _check_count(landmarks: Any, n: int) -> int:
+    whole = isinstance(landmarks, (int, np.integer)) and not isinstance(landmarks, (bool, np.bool_))
+    if not whole or landmarks < 1:
+        raise InputError(
+            f"landmarks is {landmarks!r}.",
+            "It is the number of columns that are read, or the positions of their items.",
+            "Pass a positive integer or a list of positions; for a share of all pairs use budget=.",
+        )
+    if landmarks > n:
+        warnings.warn(
+            LandmarksCutWarning(
+                f"{landmarks} landmarks were asked for and there are {n} items; all {n} are used."
+            ),
+            stacklevel=4,
+        )
+    return min(int(landmarks), n)
+
+
+def _check_error_pairs(error_pairs: Any) -> int | None:
+    if error_pairs is None:
+        return None
+    whole = isinstance(error_pairs, (int, np.integer)) and not isinstance(error_pairs, bool)
+    if not whole or error_pairs < 0:
+        raise InputError(
+            f"error_pairs is {error_pairs!r}.",
+            "It is the number of unseen pairs that the error estimate rests on.",
+            "Pass a non-negative integer; 0 turns the estimate off.",
+        )
+    return int(error_pairs)
+
+
+def _seconds_per_evaluation(oracle: Oracle) -> float:
+    """Time growing blocks until they take long enough to be measured."""
+    n = min(oracle.shape)
+    side = min(2, n)
+    while True:
+        before, start = oracle.evaluations, time.perf_counter()
+        rows, columns = np.arange(min(n, 4 * side)), np.arange(n - side, n)
+        oracle.block(rows, columns)
+        took, asked = time.perf_counter() - start, oracle.evaluations - before
+        enough = took > _SAMPLE_SECONDS or oracle.evaluations >= _LARGEST_SAMPLE
+        if enough or asked == 0 or side == n:
+            return took / max(asked, 1)
+        side = min(2 * side, n)
+
+
+def format_seconds(seconds: float) -> str:
+    """Write a duration for people: ``3.2 s``, ``4 min``, ``1.5 h``."""
+    if seconds < 60:  # noqa: PLR2004 - a minute
+        return f"{seconds:.2g} s"
+    if seconds < 3600:  # noqa: PLR2004 - an hour
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

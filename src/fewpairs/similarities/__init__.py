@@ -1,0 +1,1 @@
+"""What a pair costs: the protocol, and ready similarities."""

@@ -1,0 +1,96 @@
+"""A matrix that is already there, as a similarity."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fewpairs.errors import AsymmetryError, InputError
+from fewpairs.items import Items
+from fewpairs.similarities.base import Pair, Similarity
+
+#: Rows compared at a time when symmetry is checked, so that a memmap is never read whole.
+_STRIP = 512
+
+
+class Precomputed(Similarity):
+    """Look similarities up in a square array or memmap; the items are ``range(n)``.
+
+    Parameters
+    ----------
+    matrix : array-like of shape (n, n)
+        Read in blocks, never copied whole.
+    symmetric : bool or None, default=None
+        None checks it, block by block, to a relative 1e-10.
+    name : str, default="precomputed"
+
+    Examples
+    --------
+    >>> Precomputed([[1.0, 0.5], [0.5, 1.0]]).symmetric
+    True
+    """
+
+    block_size = 2**20
+    symmetry_proven = True
+
+    def __init__(
+        self, matrix: npt.ArrayLike, symmetric: bool | None = None, name: str = "precomputed"
+    ) -> None:
+        self.matrix = matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix)
+        if self.matrix.ndim != 2 or self.matrix.shape[0] != self.matrix.shape[1]:  # noqa: PLR2004
+            raise InputError(
+                f"the matrix has the shape {self.matrix.shape}.",
+                "Entry (i, j) is the similarity of items i and j, so it must be square.",
+                "Pass an n × n array.",
+            )
+        if self.matrix.dtype.kind not in "biuf":
+            raise InputError(
+                f"the matrix has the dtype {self.matrix.dtype}.",
+                "Similarities are real numbers.",
+                "Convert it to float64 or float32.",
+            )
+        self.name = name
+        self.parameters = {"n": len(self.matrix)}
+        self.symmetric = _is_symmetric(self.matrix) if symmetric is None else bool(symmetric)
+        if symmetric and not _is_symmetric(self.matrix):
+            raise AsymmetryError(
+                "the matrix was declared symmetric and differs from its transpose.",
+                "Half of it would silently be replaced by the other half.",
+                "Pass symmetric=None, or Precomputed(matrix).symmetrized() for the mean of both.",
+            )
+
+    def prepare(self, items: Items) -> Items:
+        """Check that the items are positions in the matrix."""
+        values = np.asarray(items.values)
+        whole = values.ndim == 1 and values.dtype.kind in "iu"
+        if not whole or (values.size and not 0 <= values.min() <= values.max() < len(self.matrix)):
+            raise InputError(
+                f"the items are not positions in the {len(self.matrix)} × {len(self.matrix)} "
+                "matrix.",
+                "A precomputed similarity knows its items only by their row.",
+                f"Pass items=range({len(self.matrix)}).",
+            )
+        return Items(values)
+
+    def pairs(self, pairs: list[Pair]) -> npt.NDArray[Any]:
+        """Look scattered entries up."""
+        index = np.asarray(pairs)
+        return np.asarray(self.matrix[index[:, 0], index[:, 1]])
+
+    def block(self, left: npt.NDArray[Any], right: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Look a block up, taking rows first so that a memmap is read in order."""
+        return np.asarray(self.matrix[np.asarray(left)][:, np.asarray(right)])
+
+
+def _is_symmetric(matrix: npt.NDArray[Any]) -> bool:
+    for start in range(0, len(matrix), _STRIP):
+        rows = np.asarray(matrix[start : start + _STRIP], dtype=float)
+        columns = np.asarray(matrix[:, start : start + _STRIP], dtype=float).T
+        with np.errstate(invalid="ignore"):
+            difference = np.abs(rows - columns)
+        scale = np.maximum(np.abs(rows), np.abs(columns))
+        if np.any(difference > 1e-10 * scale):
+            return False
+    return True
