@@ -19,7 +19,8 @@ app = typer.Typer(
 )
 
 ItemsFile = Annotated[
-    Path, typer.Argument(help="Items: .txt (one a line), .csv or .jsonl with --column, .npy vectors.")
+    Path,
+    typer.Argument(help="Items: .txt (one a line), .csv or .jsonl with --column, .npy vectors."),
 ]
 ColumnOption = Annotated[str | None, typer.Option(help="Column of a .csv or .jsonl file.")]
 SimilarityOption = Annotated[
@@ -130,8 +131,10 @@ def query(
             "Positions are counted from 0.",
             f"Pass a number from 0 to {len(found) - 1}.",
         )
-    near = found.nearest(item, k, rerank=rerank) if text is None else found.nearest(
-        item=text, k=k, rerank=rerank
+    near = (
+        found.nearest(item, k, rerank=rerank)
+        if text is None
+        else found.nearest(item=text, k=k, rerank=rerank)
     )
     for index, value in zip(*near, strict=True):
         name = "" if found.source.items is None else f"\t{found.source.items.take([index])[0]}"

@@ -16,7 +16,7 @@ from fewpairs.arrays import FloatArray
 from fewpairs.datasets import docstrings
 from fewpairs.oracle.inspection import inspect
 from fewpairs.planning import plan
-from fewpairs.similarities.base import Similarity, similarity
+from fewpairs.similarities.base import Pair, Similarity
 
 _LANDMARKS = 150
 _SUBSET = 400
@@ -24,28 +24,35 @@ _SEED = 0
 _WORD = re.compile(r"[a-z]{3,}")
 
 
-def word_overlap(texts: list[str]) -> Similarity:
-    """Return the share of the rarer text's words, by weight, that the other text has too.
+class WordOverlap(Similarity):
+    """The share of the shorter text's words, by weight, that the other text has too.
 
-    Words weigh by how few texts have them. Symmetric, between 0 and 1, 1 on the diagonal, and
-    indefinite: an ordinary similarity that kernel methods were not made for.
+    Words weigh by how few texts have them. Symmetric, between 0 and 1, and indefinite: an
+    ordinary similarity that kernel methods were not made for. Items are positions in `texts`.
     """
-    vocabulary: dict[str, int] = {}
-    bags = [{vocabulary.setdefault(w, len(vocabulary)) for w in _words(t)} for t in texts]
-    ends = np.cumsum([0, *(len(bag) for bag in bags)])
-    words = np.concatenate([np.fromiter(sorted(bag), dtype=np.int64) for bag in bags])
-    has = sp.csr_array(
-        (np.ones(len(words)), words, ends), shape=(len(texts), len(vocabulary))
-    )
-    rarity = np.log(len(texts) / has.sum(axis=0))
-    weighted = has * np.sqrt(rarity)
-    weight = np.maximum(np.asarray((has * rarity).sum(axis=1)), np.finfo(float).tiny)
 
-    def block(left: Any, right: Any) -> FloatArray:
-        shared = (weighted[left] @ weighted[right].T).toarray()
-        return np.asarray(shared / np.minimum.outer(weight[left], weight[right]))
+    name, symmetric, diagonal, block_size = "word overlap", True, 1.0, 2**17
 
-    return similarity(block, kind="block", symmetric=True, name="word overlap", block_size=2**17)
+    def __init__(self, texts: list[str]) -> None:
+        vocabulary: dict[str, int] = {}
+        bags = [{vocabulary.setdefault(w, len(vocabulary)) for w in _words(t)} for t in texts]
+        ends = np.cumsum([0, *(len(bag) for bag in bags)])
+        words = np.concatenate([np.fromiter(sorted(bag), dtype=np.int64) for bag in bags])
+        has = sp.csr_array((np.ones(len(words)), words, ends), (len(texts), len(vocabulary)))
+        rarity = np.log(len(texts) / has.sum(axis=0))
+        self._weighted = sp.csr_array(has @ sp.diags_array(np.sqrt(rarity)))
+        self._weight = np.maximum(has @ rarity, np.finfo(float).tiny)
+
+    def block(self, left: Any, right: Any) -> FloatArray:
+        """Compare every text on the left with every one on the right."""
+        shared = (self._weighted[left] @ self._weighted[right].T).toarray()
+        return np.asarray(shared / np.minimum.outer(self._weight[left], self._weight[right]))
+
+    def pairs(self, pairs: list[Pair]) -> FloatArray:
+        """Compare single pairs."""
+        left, right = np.array(pairs).T
+        shared = self._weighted[left].multiply(self._weighted[right]).sum(axis=1)
+        return np.asarray(shared / np.minimum(self._weight[left], self._weight[right]))
 
 
 def _words(text: str) -> list[str]:
@@ -59,31 +66,35 @@ def run_demo(console: Console | None = None) -> None:
     n = len(corpus.texts)
     out.rule("[bold]fewpairs: the whole similarity matrix from a few pairs")
     out.print(
-        f"\nItems: {n:,} docstrings of numpy, scipy and scikit-learn, read from this machine."
+        f"\nItems: {n:,} docstrings of numpy, scipy and scikit-learn, found on this machine."
         "\nSimilarity: how much of one text's (rare) words the other has too.\n"
     )
-    overlap = word_overlap(corpus.texts)
+    overlap = WordOverlap(corpus.texts)
     items = np.arange(n)
     out.print("[bold]1. Inspect the similarity[/]   fp.inspect(items, similarity)")
-    out.print(str(inspect(items, overlap, random_state=_SEED)), "\n", highlight=False)
+    out.print(
+        str(inspect(items, overlap, random_state=_SEED)), "\n", highlight=False, soft_wrap=True
+    )
 
     out.print(f"[bold]2. Plan[/]   fp.plan(items, similarity, landmarks={_LANDMARKS})")
-    out.print(str(plan(items, overlap, landmarks=_LANDMARKS)), "\n", highlight=False)
+    out.print(
+        str(plan(items, overlap, landmarks=_LANDMARKS)), "\n", highlight=False, soft_wrap=True
+    )
 
     out.print(f"[bold]3. Run[/]   K = fp.approximate(items, similarity, landmarks={_LANDMARKS})")
     matrix = approximate(items, overlap, landmarks=_LANDMARKS, random_state=_SEED)
-    out.print(repr(matrix), "\n", highlight=False)
+    out.print(repr(matrix), "\n", highlight=False, soft_wrap=True)
 
     out.print(f"[bold]4. Is the stated error true?[/]   on {_SUBSET} items, all pairs evaluated")
     subset = np.random.default_rng(_SEED).permutation(n)[:_SUBSET]
-    assert overlap.block is not None  # noqa: S101 - it is written as a block
-    exact = np.asarray(overlap.block(subset, subset))
+    exact = overlap.block(subset, subset)
     guessed = matrix[subset][:, subset]
     out.print(
         f"stated, of the whole matrix   {matrix.error.value:.3f} "
         f"({matrix.error.low:.3f} to {matrix.error.high:.3f})\n"
         f"true, on the subset           {_relative(guessed, exact):.3f}\n",
         highlight=False,
+        soft_wrap=True,
     )
     out.print(_beside_nystroem(subset, overlap, exact), "\n")
 
@@ -91,14 +102,12 @@ def run_demo(console: Console | None = None) -> None:
     for name in ("sklearn.cluster.KMeans", "scipy.linalg.solve", "numpy.fft.rfft"):
         index = next((i for i, full in enumerate(corpus.names) if full == name), 0)
         near = matrix.nearest(index, k=3)
-        listed = ", ".join(
-            f"{corpus.names[i]} ({s:.2f})" for i, s in zip(*near, strict=True)
-        )
-        out.print(f"{corpus.names[index]}  →  {listed}", highlight=False)
+        listed = ", ".join(f"{corpus.names[i]} ({s:.2f})" for i, s in zip(*near, strict=True))
+        out.print(f"{corpus.names[index]}  →  {listed}", highlight=False, soft_wrap=True)
     out.print("\nNext: README.md, or fewpairs approximate --help")
 
 
-def _beside_nystroem(subset: Any, overlap: Similarity, exact: FloatArray) -> Table:
+def _beside_nystroem(subset: Any, overlap: WordOverlap, exact: FloatArray) -> Table:
     """Compare with scikit-learn's Nystroem on the same similarity and the same pairs."""
     n = len(subset)
     table = Table(title=f"5. Beside scikit-learn's Nystroem, on those {n} items", min_width=70)
@@ -120,8 +129,8 @@ def _beside_nystroem(subset: Any, overlap: Similarity, exact: FloatArray) -> Tab
             f"{_relative(ours.to_dense(), exact):.3f}",
         )
     table.caption = (
-        "Relative error. Nystroem replaces K by |K|: on an indefinite similarity it is wrong even\n"
-        "with every item as a landmark, and does not say so."
+        "Relative error. Nystroem replaces K by |K|: on an indefinite\n"
+        "similarity it is wrong even with every item as a landmark."
     )
     return table
 

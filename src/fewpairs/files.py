@@ -43,7 +43,7 @@ def write(path: str | Path, arrays: Mapping[str, npt.NDArray[Any]], facts: dict[
         name: {
             "dtype": str(array.dtype),
             "shape": list(array.shape),
-            "sha256": hashlib.sha256(memoryview(array).cast("B") if array.size else b"").hexdigest(),
+            "sha256": _checksum(array),
         }
         for name, array in plain.items()
     }
@@ -102,10 +102,13 @@ def read(path: str | Path) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]
         expected = described[name]
         if str(array.dtype) != expected["dtype"] or list(array.shape) != expected["shape"]:
             raise _damaged(source, f'the array "{name}" has another shape or type than stated')
-        content = memoryview(array).cast("B") if array.size else b""
-        if hashlib.sha256(content).hexdigest() != expected["sha256"]:
+        if _checksum(array) != expected["sha256"]:
             raise _damaged(source, f'the checksum of the array "{name}" does not match')
     return arrays, facts
+
+
+def _checksum(array: npt.NDArray[Any]) -> str:
+    return hashlib.sha256(array.data.cast("B") if array.size else b"").hexdigest()
 
 
 def _check_header_size(source: Path) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
@@ -108,7 +109,7 @@ def as_items(items: Any) -> Items:
 
 
 def _ordered(items: Any) -> Any:
-    if isinstance(items, (str, bytes, Set, Mapping)) or not isinstance(items, Iterable):
+    if isinstance(items, (str, bytes, AbstractSet, Mapping)) or not isinstance(items, Iterable):
         raise InputError(
             f"items is a {type(items).__name__}.",
             "Positions stand for items in everything that follows, so items need an order.",
@@ -153,7 +154,7 @@ def _refuse_missing(items: Items) -> None:
     if isinstance(items.values, list):
         missing = [i for i, value in enumerate(items.values) if _is_missing(value)]
     elif isinstance(items.values, np.ndarray) and items.values.ndim == 1:
-        missing = np.flatnonzero(items.values != items.values).tolist()  # noqa: PLR0124 - NaN
+        missing = np.flatnonzero(items.values != items.values).tolist()
     else:
         return
     if missing:
@@ -169,4 +170,3 @@ def _is_missing(value: Any) -> bool:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, (float, np.floating)) and value != value  # noqa: PLR0124 - NaN
-

@@ -64,8 +64,10 @@ class Plan:
     def __str__(self) -> str:
         lines = [
             f"{self.title}: {self.n_landmarks:,} landmarks of {self.n_items:,} items",
-            f"  evaluations  {self.evaluations:,} ({self.share:.2%} of all pairs), "
-            f"{self.error_pairs:,} of them for the error estimate",
+            (
+                f"  evaluations  {self.evaluations:,} ({self.share:.2%} of all pairs), "
+                f"{self.error_pairs:,} of them for the error estimate"
+            ),
             f"  memory       {format_bytes(self.memory)}",
         ]
         if self.seconds is not None:
@@ -113,7 +115,7 @@ def make_plan(
         n_items=n,
         n_landmarks=count,
         error_pairs=price.error_pairs(count),
-        symmetry_pairs=price.symmetry_pairs,
+        symmetry_pairs=price.symmetry_pairs(count),
         estimates_error=pairs != 0,
         evaluations=total,
         share=total / oracle.planner.price_of_everything,
@@ -186,17 +188,19 @@ class _Price:
     method: Method
     pairs: int | None
 
-    @property
-    def symmetry_pairs(self) -> int:
-        """Pairs asked in both orders, where no other way can tell that symmetry was declared
-        wrongly.
+    def symmetry_pairs(self, count: int) -> int:
+        """Pairs of landmarks asked in both orders, where nothing else can tell that they differ.
+
+        A block-only similarity gives both orders anyway, a proven one needs no check, and
+        ``error_pairs=0`` means that nothing is spent beyond the method.
         """
         similarity, planner = self.oracle.similarity, self.oracle.planner
         free = not self.oracle.symmetric or planner.by_block_only or similarity.symmetry_proven
-        return 0 if free or self.pairs == 0 else min(_SYMMETRY_PAIRS, planner.n - 1)
+        few = min(count, planner.strip)
+        return 0 if free or self.pairs == 0 else min(_SYMMETRY_PAIRS, few * (few - 1) // 2)
 
     def error_pairs(self, count: int) -> int:
-        """The smaller of 2,000 and a tenth of what the method spends, and what is left unseen."""
+        """Return at most 2,000, at most a tenth of the method's price, at most what is unseen."""
         planner = self.oracle.planner
         spent = self.method.price(planner, count) // planner.per_entry
         wanted = min(MOST_ERROR_PAIRS, max(2, spent // 10)) if self.pairs is None else self.pairs
@@ -204,9 +208,10 @@ class _Price:
         return max(0, min(wanted, everything - spent))
 
     def total(self, count: int) -> int:
-        """Evaluations of the method, the error estimate and the symmetry check."""
-        extra = (self.error_pairs(count) + self.symmetry_pairs) * self.oracle.planner.per_entry
-        return self.method.price(self.oracle.planner, count) + extra
+        """Count the method, the error estimate and the symmetry check."""
+        planner = self.oracle.planner
+        extra = (self.error_pairs(count) + self.symmetry_pairs(count)) * planner.per_entry
+        return self.method.price(planner, count) + extra
 
 
 def _fit_budget(price: _Price, budget: int, n: int) -> int:

@@ -67,7 +67,7 @@ def triangular_factor(tall: FloatArray) -> FloatArray:
     stacked = np.empty((0, tall.shape[1]))
     for start in range(0, len(tall), _ROWS_AT_A_TIME):
         block = np.vstack([stacked, tall[start : start + _ROWS_AT_A_TIME]])
-        stacked = np.linalg.qr(block, mode="r")
+        stacked = np.asarray(np.linalg.qr(block, mode="r"))
     return stacked
 
 

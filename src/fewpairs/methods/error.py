@@ -18,8 +18,10 @@ from fewpairs.oracle.oracle import Oracle
 _DIAGONAL_SHARE = 0.1
 #: Populations up to this size are listed; larger ones are drawn from by rejection.
 _LISTED = 200_000
-_FEW = 5
+#: A large sample that rests on fewer pairs than this is a surprise worth a warning.
+_FEW, _MANY = 5, 500
 _CONFIDENCE = 0.95
+_ROUNDING = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +80,8 @@ def combine(off: float, size: float, strata: list[Stratum]) -> ErrorEstimate:
     variance = float(influence @ influence)
     if variance == 0:
         return ErrorEstimate(value, value, value, drawn)
-    carrying = variance**2 / float((influence**2 @ influence**2))
-    if carrying < _FEW and value > 1e-8:  # noqa: PLR2004 - below that it is rounding
+    carrying = variance**2 / float(influence**2 @ influence**2)
+    if carrying < _FEW and drawn >= _MANY and value > _ROUNDING:
         warnings.warn(
             ErrorEstimateWarning(
                 f"the error estimate {value:.3g} rests on about {carrying:.1f} of {drawn} sampled "

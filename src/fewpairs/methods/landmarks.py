@@ -54,8 +54,7 @@ def as_selector(selection: Any) -> Selector:
         raise InputError(
             f"selection is a {type(selection).__name__}.",
             "It chooses the columns that are read.",
-            f"Pass a name ({', '.join(SELECTORS)}) or an object with "
-            "select(oracle, count, rng).",
+            f"Pass a name ({', '.join(SELECTORS)}) or an object with select(oracle, count, rng).",
         )
     return selection  # type: ignore[no-any-return]
 

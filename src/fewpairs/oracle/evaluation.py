@@ -111,7 +111,7 @@ def _pair_by_pair(similarity: Similarity, left: Items, right: Items, request: Re
     answers: list[Any] = []
     try:
         for a, b in zip(left.take(rows), right.take(columns), strict=True):
-            answers.append(similarity.pair(a, b))  # noqa: PERF401 - kept when a later one raises
+            answers.append(similarity.pair(a, b))
     except Exception as error:  # noqa: BLE001 - whatever the user's function raises
         done = len(answers)
         single = Scattered(rows[done : done + 1], columns[done : done + 1])
@@ -148,8 +148,7 @@ def _shape(request: Request) -> tuple[int, ...]:
 
 def _first(left: Items, right: Items, request: Request) -> str:
     return (
-        f"items {left.describe(int(request.rows[0]))} and "
-        f"{right.describe(int(request.columns[0]))}"
+        f"items {left.describe(int(request.rows[0]))} and {right.describe(int(request.columns[0]))}"
     )
 
 

@@ -13,9 +13,7 @@ from fewpairs.parallel import one_blas_thread
 Work = Callable[[Request], Outcome]
 
 
-def run(
-    requests: Iterable[Request], work: Work, n_jobs: int
-) -> Iterator[tuple[Request, Outcome]]:
+def run(requests: Iterable[Request], work: Work, n_jobs: int) -> Iterator[tuple[Request, Outcome]]:
     """Answer requests; `requests` may end early to stop the run, and what is under way is kept.
 
     Parameters

@@ -72,8 +72,10 @@ class Inspection:
         bad = f", {self.non_finite} not finite" if self.non_finite else ""
         return "\n".join(
             [
-                f"{self.name}, on {self.n_sampled} of {self.n_items:,} items "
-                f"({self.evaluations:,} evaluations)",
+                (
+                    f"{self.name}, on {self.n_sampled} of {self.n_items:,} items "
+                    f"({self.evaluations:,} evaluations)"
+                ),
                 f"  symmetry   {symmetric} (declared {declared})",
                 f"  diagonal   {diagonal}",
                 f"  range      {self.range[0]:.4g} to {self.range[1]:.4g}{bad}",
@@ -137,7 +139,7 @@ def inspect(
     finite = np.isfinite(square)
     filled = np.where(finite, square, 0.0)
     off = filled[~np.eye(size, dtype=bool) & finite]
-    eigenvalues = np.linalg.eigvalsh((filled + filled.T) / 2)[::-1]
+    eigenvalues: FloatArray = np.asarray(np.linalg.eigvalsh((filled + filled.T) / 2)[::-1], float)
     mass = float(np.abs(eigenvalues).sum())
     norm = float(np.linalg.norm(filled))
     repeated = np.abs(second.values - square[again.rows, again.columns])

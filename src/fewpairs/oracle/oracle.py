@@ -169,7 +169,8 @@ class Oracle:
         if self._watching is not None:
             yield
             return
-        with Progress(self.evaluations + planned, self.progress) as self._watching:
+        with Progress(self.evaluations + planned, self.progress) as progress:
+            self._watching = progress
             try:
                 yield
             finally:
@@ -244,9 +245,7 @@ class Oracle:
             return None
         rows, columns = request.pairs()
         try:
-            self._refuse_asymmetry(
-                rows, columns, outcome.values.ravel(), outcome.values.T.ravel()
-            )
+            self._refuse_asymmetry(rows, columns, outcome.values.ravel(), outcome.values.T.ravel())
         except AsymmetryError as error:
             return error
         # One triangle stands for both, so that the square is symmetric to the last bit.
@@ -300,4 +299,4 @@ class Oracle:
 def _incomplete(columns: FloatArray) -> npt.NDArray[np.bool_]:
     # A sum is NaN if any entry is; this needs no second array of the same size.
     with np.errstate(over="ignore", invalid="ignore"):
-        return np.isnan(columns.sum(axis=0))
+        return np.asarray(np.isnan(columns.sum(axis=0)))

@@ -9,7 +9,7 @@ from typing import Any, Self, TypeAlias
 
 #: None shows a bar in a terminal and nothing elsewhere; True and False force it; a callable gets
 #: (evaluations done, evaluations planned) and stops the run by returning False.
-ProgressOption: TypeAlias = bool | None | Callable[[int, int], bool | None]
+ProgressOption: TypeAlias = bool | Callable[[int, int], bool | None] | None
 
 
 class Progress:

@@ -119,9 +119,14 @@ class Planner:
             for start in range(0, len(columns), width):
                 yield Rectangle(rows[top : top + height], columns[start : start + width])
 
+    @property
+    def strip(self) -> int:
+        """Width of the strips that cover a symmetric square."""
+        return _BLOCK_STRIP if self.by_block_only else _PAIR_STRIP
+
     def square(self, indices: IntArray) -> Iterator[Request]:
         """Cover a symmetric square by strips, asking (almost) only for one triangle."""
-        width = _BLOCK_STRIP if self.by_block_only else _PAIR_STRIP
+        width = self.strip
         for start in range(0, len(indices), width):
             strip, rest = indices[start : start + width], indices[start + width :]
             if self.by_block_only:

@@ -149,7 +149,7 @@ def _mean(one: npt.ArrayLike, other: npt.ArrayLike) -> npt.NDArray[Any]:
             "Symmetrizing averages them entry by entry.",
             "Return one number for each pair, and rows × columns for a block.",
         )
-    return (first + second) / 2
+    return np.asarray((first + second) / 2)
 
 
 class FunctionSimilarity(Similarity):
@@ -236,7 +236,7 @@ def check_block_size(size: Any) -> int | tuple[int, int] | None:
     parts: Sequence[Any] = size if isinstance(size, tuple) else (size,)
     whole = all(isinstance(p, (int, np.integer)) and p > 0 for p in parts)
     if size is None or (whole and len(parts) in (1, 2) and not isinstance(size, bool)):
-        return size  # type: ignore[no-any-return]
+        return size
     raise InputError(
         f"block_size is {size!r}.",
         "It is the number of entries that one call of the similarity gets.",

@@ -76,7 +76,7 @@ class Precomputed(Similarity):
 
     def pairs(self, pairs: list[Pair]) -> npt.NDArray[Any]:
         """Look scattered entries up."""
-        index = np.asarray(pairs)
+        index: npt.NDArray[Any] = np.asarray(pairs)
         return np.asarray(self.matrix[index[:, 0], index[:, 1]])
 
     def block(self, left: npt.NDArray[Any], right: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -64,7 +64,7 @@ class VectorSimilarity(Similarity):
                 "Pass for example gamma=1.0, or None for 1 / number of features.",
             )
         self.metric, self.gamma, self.coef0, self.degree = metric, gamma, coef0, degree
-        self.name = name or (getattr(metric, "__name__", "f") if callable(metric) else metric)
+        self.name = name or str(getattr(metric, "__name__", metric))
         relevant = {
             "rbf": {"gamma": gamma},
             "laplacian": {"gamma": gamma},
@@ -90,8 +90,10 @@ class VectorSimilarity(Similarity):
         if self.metric == "cosine":
             lengths = np.sqrt(_squared_lengths(vectors))
             scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-            vectors = sp.diags_array(scale) @ vectors if sp.issparse(vectors) else (
-                vectors * scale[:, None]
+            vectors = (
+                sp.diags_array(scale) @ vectors
+                if sp.issparse(vectors)
+                else (vectors * scale[:, None])
             )
         return Items(sp.csr_array(vectors) if sp.issparse(vectors) else vectors)
 
@@ -106,12 +108,12 @@ class VectorSimilarity(Similarity):
     def block(self, left: Any, right: Any) -> npt.NDArray[Any]:
         """Evaluate a block by one matrix product (or city-block distances)."""
         if self.metric == "laplacian":
-            return np.exp(-self._gamma(left) * cdist(left, right, "cityblock"))
+            return np.asarray(np.exp(-self._gamma(left) * cdist(left, right, "cityblock")))
         dot = left @ right.T
         dots = dot.toarray() if sp.issparse(dot) else np.asarray(dot)
         if self.metric == "rbf":
             squares = _squared_lengths(left)[:, None] + _squared_lengths(right)
-            return np.exp(-self._gamma(left) * np.maximum(squares - 2 * dots, 0))
+            return np.asarray(np.exp(-self._gamma(left) * np.maximum(squares - 2 * dots, 0)))
         return self._of_dot(dots, left)
 
     def pairs(self, pairs: list[Pair]) -> npt.NDArray[Any]:
@@ -122,9 +124,9 @@ class VectorSimilarity(Similarity):
         else:
             left, right = np.array([a for a, _ in pairs]), np.array([b for _, b in pairs])
         if self.metric == "laplacian":
-            return np.exp(-self._gamma(left) * np.abs(left - right).sum(axis=1))
+            return np.asarray(np.exp(-self._gamma(left) * np.abs(left - right).sum(axis=1)))
         if self.metric == "rbf":
-            return np.exp(-self._gamma(left) * ((left - right) ** 2).sum(axis=1))
+            return np.asarray(np.exp(-self._gamma(left) * ((left - right) ** 2).sum(axis=1)))
         return self._of_dot((left * right).sum(axis=1), left)
 
     def _of_dot(self, dots: FloatArray, left: Any) -> npt.NDArray[Any]:
@@ -163,4 +165,4 @@ def _dense(vectors: Any) -> FloatArray:
 def _squared_lengths(vectors: Any) -> FloatArray:
     if sp.issparse(vectors):
         return np.asarray(vectors.multiply(vectors).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", vectors, vectors)
+    return np.asarray(np.einsum("ij,ij->i", vectors, vectors))

@@ -1,0 +1,164 @@
+"""Files: everything comes back, nothing runs, and damage is refused."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from conftest import symmetric_matrix
+from safetensors.numpy import save_file
+
+import fewpairs as fp
+from fewpairs import files
+from fewpairs.errors import FileFormatError, InputError, NotAttachedError
+
+WORDS = [
+    "",
+    " ",
+    "emoji 🙂",
+    "nul \0 byte",
+    "lone \ud800 surrogate",
+    "line\nbreak",
+    "x" * 10_000,
+    "ß",
+]
+
+
+@pytest.fixture
+def words(tmp_path) -> tuple[fp.FactoredMatrix, Path]:
+    matrix = fp.approximate(WORDS, fp.StringSimilarity(), landmarks=4, random_state=0)
+    path = tmp_path / "words ü.fewpairs"
+    matrix.save(path)
+    return matrix, path
+
+
+def test_everything_comes_back(words):
+    matrix, path = words
+    loaded = fp.load(path)
+    assert np.array_equal(loaded.to_dense(), matrix.to_dense())
+    assert loaded.source.items.values == WORDS
+    assert loaded.error == matrix.error
+    assert loaded.evaluations == matrix.evaluations
+    assert loaded.method == matrix.method
+    assert loaded.symmetric == matrix.symmetric
+    assert loaded.left is loaded.right
+    assert loaded.known.columns.values is loaded.left  # written once
+
+
+def test_what_needs_the_similarity_says_how_to_attach_it(words):
+    _, path = words
+    bare = fp.load(path)
+    for call in (lambda: bare.extend(["new"]), lambda: bare.nearest(0, k=1, rerank=2)):
+        with pytest.raises(NotAttachedError, match="similarity="):
+            call()
+    attached = fp.load(path, similarity=fp.StringSimilarity())
+    assert attached.extend(["new"]).shape == (9, 9)
+    with pytest.raises(InputError, match="jaro"):
+        fp.load(path, similarity=fp.StringSimilarity("jaro"))
+    with pytest.raises(InputError, match="3 items"):
+        fp.load(path, items=["a", "b", "c"])
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        np.arange(12.0).reshape(6, 2),
+        np.arange(12, dtype=np.float32).reshape(6, 2),
+        sp.csr_array(np.eye(6)),
+        [[1.0, 2.0]] * 6,
+    ],
+)
+def test_vectors_come_back(tmp_path, items):
+    matrix = fp.approximate(items, fp.VectorSimilarity("rbf"), landmarks=3, random_state=0)
+    matrix.save(tmp_path / "v.fewpairs")
+    kept = items if isinstance(items, list) else None  # lists of lists are not stored
+    loaded = fp.load(tmp_path / "v.fewpairs", fp.VectorSimilarity("rbf"), items=kept)
+    assert np.allclose(loaded.extend(items).to_dense(), matrix.extend(items).to_dense())
+
+
+def test_objects_are_not_stored(tmp_path):
+    sim = fp.similarity(lambda a, b: float(a[0] == b[0]), kind="pair", symmetric=True, name="first")
+    matrix = fp.approximate([("a", 1), ("b", 2), ("a", 3)], sim, landmarks=2, random_state=0)
+    matrix.save(tmp_path / "o.fewpairs")
+    loaded = fp.load(tmp_path / "o.fewpairs", similarity=sim)
+    with pytest.raises(NotAttachedError, match="items="):
+        loaded.extend([("a", 4)])
+
+
+def test_every_flipped_byte_is_refused(words):
+    matrix, path = words
+    content = path.read_bytes()
+    dense = matrix.to_dense()
+    rng = np.random.default_rng(0)
+    places = rng.choice(len(content), 400, replace=False).tolist() + list(range(64))
+    for place in places:
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << int(rng.integers(8))
+        path.write_bytes(damaged)
+        try:
+            loaded = fp.load(path)
+        except FileFormatError:
+            continue
+        # Only bytes that carry nothing (padding of the header) may pass, and change nothing.
+        assert chr(damaged[place]).isspace()
+        assert np.array_equal(loaded.to_dense(), dense)
+
+
+@pytest.mark.parametrize("cut", [0, 1, 7, 8, 100, -1])
+def test_truncated_files_are_refused(words, cut):
+    _, path = words
+    path.write_bytes(path.read_bytes()[:cut])
+    with pytest.raises(FileFormatError):
+        fp.load(path)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\x80\x04}\x94.", b"PK\x03\x04" * 50, b"\xff" * 64, b"{}" * 40]
+)
+def test_other_files_are_refused(tmp_path, content):
+    path = tmp_path / "other.fewpairs"
+    path.write_bytes(content)
+    with pytest.raises(FileFormatError, match="not a fewpairs file"):
+        fp.load(path)
+
+
+def test_a_safetensors_file_of_others_is_refused(tmp_path):
+    save_file({"left": np.eye(3)}, tmp_path / "x", metadata={"a": "b"})
+    with pytest.raises(FileFormatError, match="header"):
+        fp.load(tmp_path / "x")
+    with pytest.raises(FileNotFoundError):
+        fp.load(tmp_path / "missing")
+
+
+def test_a_newer_version_is_refused(words, monkeypatch, tmp_path):
+    matrix, _ = words
+    monkeypatch.setattr(files, "VERSION", 99)
+    matrix.save(tmp_path / "new")
+    monkeypatch.undo()
+    with pytest.raises(FileFormatError, match="Upgrade"):
+        fp.load(tmp_path / "new")
+
+
+@pytest.mark.parametrize("step", ["save_file", "replace", "fsync"])
+def test_interrupted_save_leaves_the_old_file(words, monkeypatch, step):
+    _, path = words
+    old = path.read_bytes()
+    other = fp.approximate(range(5), fp.Precomputed(symmetric_matrix(5)), landmarks=3)
+
+    def die(*_args, **_kwargs):
+        raise OSError(28, "No space left on device")
+
+    if step == "save_file":
+        monkeypatch.setattr(files, "save_file", die)
+    elif step == "replace":
+        monkeypatch.setattr(Path, "replace", die)
+    else:
+        monkeypatch.setattr(os, "fsync", die)
+    with pytest.raises(OSError, match="No space"):
+        other.save(path)
+    monkeypatch.undo()
+    assert path.read_bytes() == old
+    assert [p.name for p in path.parent.iterdir()] == [path.name]  # no temporary file is left

@@ -1,0 +1,213 @@
+"""A similarity that misbehaves: a clear sentence, both items named, nothing evaluated lost."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from conftest import Counter, symmetric_matrix
+
+import fewpairs as fp
+from fewpairs.errors import AsymmetryError, InputError, SimilarityError
+
+WORDS = [f"word {i}" for i in range(40)]
+
+
+def four_parts(error: Exception) -> bool:
+    """What and where, why, what to do: three sentences on lines of their own at least."""
+    return len(str(error).splitlines()) >= 3
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_non_finite_names_both_items_and_keeps_the_rest(bad, n_jobs):
+    calls = []
+
+    def pair(a, b):
+        calls.append((a, b))
+        return bad if "word 7" in (a, b) and "word 31" in (a, b) else 1.0
+
+    sim = fp.similarity(pair, kind="pair", symmetric=True, block_size=16)
+    with pytest.raises(SimilarityError, match="items") as caught:
+        fp.approximate(WORDS, sim, landmarks=[3, 7], error_pairs=0, n_jobs=n_jobs)
+    message = str(caught.value)
+    assert "'word 7'" in message
+    assert "'word 31'" in message
+    assert four_parts(caught.value)
+    assert sorted(caught.value.pair) == [7, 31]
+    kept = caught.value.oracle
+    assert kept.evaluations == len(calls)
+    assert int((~np.isnan(kept.memory.columns.values)).sum()) >= len(calls) - 1
+
+
+def test_a_raise_names_the_pair_chains_the_cause_and_the_run_goes_on():
+    asked = []
+    broken = True
+
+    def pair(a, b):
+        asked.append((a, b))
+        if broken and "word 20" in (a, b):
+            raise ZeroDivisionError("nothing to compare")
+        return float(len(a) == len(b))
+
+    sim = fp.similarity(pair, kind="pair", symmetric=True)
+    with pytest.raises(SimilarityError, match="nothing to compare") as caught:
+        fp.approximate(WORDS, sim, landmarks=[1, 2, 3], error_pairs=0)
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+    assert "'word 20'" in str(caught.value)
+    assert 20 in caught.value.pair
+    before = len(asked)
+    broken = False
+    matrix = fp.approximate(caught.value.oracle, landmarks=[1, 2, 3], error_pairs=0)
+    # The failed pair is the only one that is asked for a second time.
+    assert len(asked) == 3 * 40 - 3 + 1
+    assert matrix.evaluations == len(asked) > before
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer"),
+    [
+        ("pair", "high"),
+        ("pair", None),
+        ("pair", 1j),
+        ("pair", [1.0, 2.0]),
+        ("pairs", [1.0]),
+        ("pairs", [["a"]]),
+        ("block", np.ones((2, 2))),
+        ("block", 1.0),
+        ("block", np.ones((3, 3), dtype=complex)),
+    ],
+)
+def test_wrong_answers_are_refused(kind, answer):
+    sim = fp.similarity(lambda *_: answer, kind=kind, symmetric=True)
+    with pytest.raises(SimilarityError) as caught:
+        fp.approximate(WORDS, sim, landmarks=5, random_state=0)
+    assert four_parts(caught.value)
+
+
+@pytest.mark.parametrize("convert", [list, tuple, np.float32, np.asarray])
+def test_convertible_answers_are_converted(convert):
+    sim = fp.similarity(lambda pairs: convert([1.0 for _ in pairs]), kind="pairs", symmetric=True)
+    assert fp.approximate(WORDS, sim, landmarks=3, random_state=0)[0, 1] == pytest.approx(1.0)
+
+
+def test_asymmetric_declared_symmetric_is_found(kind):
+    counter = Counter(np.random.default_rng(0).normal(size=(40, 40)))
+    with pytest.raises(AsymmetryError, match="symmetrized") as caught:
+        fp.approximate(range(40), counter.similarity(kind), landmarks=12, random_state=0)
+    assert four_parts(caught.value)
+    assert caught.value.oracle.evaluations == len(counter.asked)
+
+
+def test_asymmetric_precomputed_is_refused_where_it_is_declared():
+    with pytest.raises(AsymmetryError):
+        fp.Precomputed(np.arange(9.0).reshape(3, 3), symmetric=True)
+
+
+def test_rounding_is_not_asymmetry(kind):
+    matrix = symmetric_matrix(30)
+    counter = Counter(matrix + 1e-9 * np.random.default_rng(0).normal(size=matrix.shape))
+    fp.approximate(range(30), counter.similarity(kind), landmarks=9, random_state=0)
+
+
+@pytest.mark.parametrize(
+    "items", ["a string", {1, 2}, {"a": 1}, 5, [], (), np.empty((0, 3)), ["a", None], [1.0, np.nan]]
+)
+def test_unusable_items_are_refused_before_anything_is_bought(items):
+    counter = Counter(np.eye(3))
+    with pytest.raises(InputError) as caught:
+        fp.approximate(items, counter.similarity("pair"), landmarks=2)
+    assert four_parts(caught.value)
+    assert counter.asked == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        ({"method": "nistrom"}, '"nystrom"'),
+        ({"method": "sms", "alfa": 2.0}, '"alpha"'),
+        ({"method": "nystrom", "alpha": 2.0}, "unknown option"),
+        ({"landmarks": 3, "budget": 100}, "both"),
+        ({"budget": 3}, "one landmark costs"),
+        ({"budget": 1.0}, "share"),
+        ({"budget": 0}, "budget"),
+        ({"budget": -0.1}, "budget"),
+        ({"landmarks": 0}, "landmarks"),
+        ({"landmarks": -2}, "landmarks"),
+        ({"landmarks": True}, "landmarks"),
+        ({"landmarks": 2.5}, "landmarks"),
+        ({"landmarks": [1, 1]}, "repeated"),
+        ({"landmarks": [99]}, "positions"),
+        ({"landmarks": "ten"}, "landmarks"),
+        ({"error_pairs": -1}, "error_pairs"),
+        ({"n_jobs": 0}, "n_jobs"),
+        ({"random_state": "seed"}, "random_state"),
+        ({"random_state": -1}, "random_state"),
+        ({"selection": "unifrom"}, '"uniform"'),
+        ({"selection": 3}, "selection"),
+        ({"method": "optimal"}, "allow_all_pairs"),
+        ({"method": "sms", "alpha": -1.0}, "alpha"),
+        ({"method": "sms", "oversampling": 0.5}, "oversampling"),
+        ({"method": "sms", "shift_columns": "yes"}, "shift_columns"),
+        ({"known": "all"}, "known"),
+    ],
+)
+def test_bad_arguments_are_refused_before_anything_is_bought(arguments, hint):
+    counter = Counter(np.eye(20))
+    with pytest.raises(InputError, match=hint) as caught:
+        fp.approximate(range(20), counter.similarity("pair"), **arguments)
+    assert four_parts(caught.value)
+    assert counter.asked == []
+
+
+@pytest.mark.parametrize("thing", [lambda a, b: 1.0, np.eye(3), None, 5, "levenshtein", object()])
+def test_what_is_no_similarity_is_refused(thing):
+    with pytest.raises(InputError):
+        fp.approximate(range(3), thing)
+
+
+def test_a_class_that_does_not_declare_symmetry_is_refused():
+    class Forgot(fp.Similarity):
+        def pair(self, a, b):
+            return 1.0
+
+    with pytest.raises(InputError, match="symmetric"):
+        fp.approximate(range(3), Forgot())
+
+
+def test_a_plain_object_with_the_right_methods_will_do():
+    class Plain:
+        symmetric = True
+
+        def pair(self, a, b):
+            return float(a == b)
+
+    assert fp.approximate(range(4), Plain(), landmarks=4, random_state=0)[2, 2] == 1.0
+
+
+def test_ctrl_c_passes_and_the_oracle_keeps_what_was_evaluated():
+    calls = []
+
+    def pair(a, b):
+        calls.append((a, b))
+        if len(calls) == 700:
+            raise KeyboardInterrupt
+        return 1.0
+
+    oracle = fp.Oracle(range(100), fp.similarity(pair, kind="pair", symmetric=True))
+    with pytest.raises(KeyboardInterrupt):
+        fp.approximate(oracle, landmarks=10, error_pairs=0, random_state=0)
+    assert oracle.evaluations >= 256
+
+
+def test_global_random_state_is_neither_read_nor_changed():
+    np.random.seed(3)  # noqa: NPY002
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    one = fp.approximate(
+        range(30), fp.Precomputed(symmetric_matrix(30)), landmarks=5, random_state=1
+    )
+    assert np.array_equal(before, np.random.get_state()[1])  # noqa: NPY002
+    np.random.seed(4)  # noqa: NPY002
+    two = fp.approximate(
+        range(30), fp.Precomputed(symmetric_matrix(30)), landmarks=5, random_state=1
+    )
+    assert np.array_equal(one.to_dense(), two.to_dense())

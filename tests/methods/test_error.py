@@ -1,0 +1,109 @@
+"""The error estimate: right on average, covering as often as it says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from conftest import Counter, asymmetric_matrix, relative, symmetric_matrix
+
+import fewpairs as fp
+
+
+def text_like(n: int, seed: int = 0) -> np.ndarray:
+    """Positive, unit diagonal, indefinite: a tanh of inner products of clustered vectors."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 8)) + 2 * rng.normal(size=(6, 8))[rng.integers(0, 6, n)]
+    k = np.tanh(0.1 * x @ x.T)
+    np.fill_diagonal(k, 1.0)
+    return k
+
+
+@pytest.mark.parametrize("method", ["nystrom", "sms", "sicur", "auto"])
+@pytest.mark.parametrize("matrix", ["text", "spread", "asymmetric"])
+def test_interval_covers_at_its_rate(method, matrix):
+    k = {"text": text_like, "spread": symmetric_matrix, "asymmetric": asymmetric_matrix}[matrix](
+        150
+    )
+    if matrix == "asymmetric" and method in ("nystrom", "sms"):
+        method = "stacur"
+    covered, ratios = 0, []
+    trials = 150
+    for seed in range(trials):
+        found = fp.approximate(
+            range(150),
+            fp.Precomputed(k),
+            landmarks=15,
+            method=method,
+            error_pairs=300,
+            random_state=seed,
+        )
+        true = relative(found.to_dense(), k)
+        covered += found.error.low <= true <= found.error.high
+        ratios.append(found.error.value / true)
+        assert found.error.n_pairs == 300
+    # 95 % of 150, less four standard deviations of a binomial count.
+    assert covered >= 0.95 * trials - 4 * np.sqrt(trials * 0.95 * 0.05)
+    assert np.mean(ratios) == pytest.approx(1.0, abs=0.03)
+
+
+def test_exhaustive_sample_is_exact():
+    k = symmetric_matrix(20)
+    found = fp.approximate(
+        range(20), fp.Precomputed(k), landmarks=5, method="sms", error_pairs=10_000, random_state=0
+    )
+    true = relative(found.to_dense(), k)
+    assert found.error.value == pytest.approx(true, rel=1e-9)
+    assert found.error.low == found.error.high == found.error.value
+    assert found.evaluations == 20 * 21 // 2
+
+
+def test_zero_pairs_turn_it_off():
+    found = fp.approximate(
+        range(20), fp.Precomputed(symmetric_matrix(20)), landmarks=5, error_pairs=0
+    )
+    assert found.error is None
+
+
+def test_default_number_of_pairs():
+    k = symmetric_matrix(100)
+    found = fp.approximate(range(100), fp.Precomputed(k), landmarks=10, random_state=0)
+    assert found.error.n_pairs == (100 * 10 - 45) // 10
+    big = fp.Precomputed(symmetric_matrix(700))
+    found = fp.approximate(range(700), big, landmarks=60, random_state=0)
+    assert found.error.n_pairs == 2000
+
+
+def test_pairs_are_unseen_and_different(kind):
+    counter = Counter(symmetric_matrix(60))
+    found = fp.approximate(
+        range(60), counter.similarity(kind), landmarks=8, error_pairs=100, random_state=0
+    )
+    landmarks = set(found.source.left_landmarks.tolist())
+    drawn = counter.asked[-100:]
+    assert len({(min(p), max(p)) for p in drawn}) == 100
+    assert not [p for p in drawn if landmarks & set(p)]
+
+
+def test_the_same_seed_gives_the_same_estimate():
+    k = text_like(80)
+    one, two, other = (
+        fp.approximate(range(80), fp.Precomputed(k), landmarks=9, random_state=s).error
+        for s in (1, 1, 2)
+    )
+    assert one == two != other
+
+
+def test_few_carrying_pairs_are_warned_about():
+    k = np.zeros((200, 200))
+    k[np.arange(0, 200, 40), np.arange(0, 200, 40)] = 1.0
+    k[5, 77] = k[77, 5] = 3.0
+    with pytest.warns(fp.errors.ErrorEstimateWarning, match="too narrow"):
+        for seed in range(60):
+            fp.approximate(
+                range(200), fp.Precomputed(k), landmarks=3, error_pairs=600, random_state=seed
+            )
+
+
+def test_it_prints_as_a_sentence():
+    text = str(fp.ErrorEstimate(0.123, 0.1, 0.15, 2000))
+    assert text == "relative error 0.123 (95 % interval 0.1 to 0.15, from 2,000 unseen pairs)"

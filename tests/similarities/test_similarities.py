@@ -1,0 +1,177 @@
+"""Ready similarities against independent references, and the three ways of writing one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from conftest import Counter, asymmetric_matrix, symmetric_matrix
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rapidfuzz.distance import Levenshtein
+from sklearn.metrics.pairwise import pairwise_kernels
+
+import fewpairs as fp
+from fewpairs.errors import InputError, UnknownNameError
+from fewpairs.items import as_items
+from fewpairs.similarities.strings import SCORERS
+
+X = np.random.default_rng(0).normal(size=(12, 4))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(
+    ("metric", "name", "facts"),
+    [
+        ("cosine", "cosine", {}),
+        ("dot", "linear", {}),
+        ("rbf", "rbf", {"gamma": 0.3}),
+        ("rbf", "rbf", {}),
+        ("laplacian", "laplacian", {"gamma": 0.3}),
+        ("sigmoid", "sigmoid", {"gamma": 0.3, "coef0": 0.5}),
+        ("polynomial", "polynomial", {"gamma": 0.3, "degree": 2}),
+    ],
+)
+def test_vector_similarities_are_scikit_learns(metric, name, facts, sparse):
+    items = sp.csr_array(X) if sparse else X
+    oracle = fp.Oracle(items, fp.VectorSimilarity(metric, **facts))
+    expected = pairwise_kernels(X, metric=name, **facts)
+    everyone = range(12)
+    assert np.allclose(oracle.columns([3, 5]), expected[:, [3, 5]])
+    assert np.allclose(oracle.entries(everyone, [0] * 12), expected[:, 0])
+    assert np.allclose(oracle.block(everyone, everyone), expected)
+    assert np.allclose(oracle.diagonal(), np.diag(expected))
+
+
+def test_any_function_of_a_dot_product():
+    oracle = fp.Oracle(X, fp.VectorSimilarity(np.tanh))
+    assert np.allclose(oracle.columns([1]), np.tanh(X @ X[[1]].T))
+    assert fp.VectorSimilarity(np.tanh).fingerprint == 'tanh{"of": "dot"}'
+
+
+def test_cosine_of_a_zero_vector_is_zero():
+    oracle = fp.Oracle(np.array([[0.0, 0.0], [1.0, 2.0]]), fp.VectorSimilarity())
+    assert np.array_equal(oracle.block([0, 1], [0, 1]), [[0, 0], [0, 1]])
+
+
+@pytest.mark.parametrize(
+    "vectors",
+    [
+        np.array([[1.0, np.nan]]),
+        [[1.0], [1.0, 2.0]],
+        ["a", "b"],
+        np.ones((2, 2, 2)),
+        np.ones((3, 0)),
+    ],
+)
+def test_what_is_no_vector_is_refused(vectors):
+    with pytest.raises(InputError):
+        fp.Oracle(vectors, fp.VectorSimilarity())
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int32, ">f8", bool])
+def test_every_layout_gives_the_same_and_is_not_modified(dtype):
+    plain = np.round(X * 3).astype(dtype)
+    layouts = [plain, np.asfortranarray(plain), plain[::-1][::-1], plain.tolist()]
+    expected = fp.Oracle(plain.astype(float), fp.VectorSimilarity("rbf")).columns([2])
+    for items in layouts:
+        before = np.array(items)
+        assert np.allclose(fp.Oracle(items, fp.VectorSimilarity("rbf")).columns([2]), expected)
+        assert np.array_equal(before, np.array(items))
+
+
+@pytest.mark.parametrize("scorer", SCORERS)
+def test_string_scorers_declare_the_truth(scorer):
+    rng = np.random.default_rng(0)
+    words = ["", " ", "a"] + [
+        "".join(rng.choice(list("ab c"), rng.integers(1, 9))) for _ in range(60)
+    ]
+    sim = fp.StringSimilarity(scorer)
+    block = sim.block(words, words)
+    assert block.min() >= 0
+    assert block.max() <= 1
+    if sim.symmetric:
+        assert np.array_equal(block, block.T)
+    assert np.array_equal(np.diag(block), sim.known_diagonal(as_items(words)))
+    pairs = list(zip(words, words[::-1], strict=True))
+    assert np.array_equal(
+        sim.pairs(pairs), block[np.arange(len(words)), np.arange(len(words))[::-1]]
+    )
+
+
+def test_levenshtein_is_levenshtein():
+    assert fp.StringSimilarity().pairs([("kitten", "sitting")])[0] == pytest.approx(1 - 3 / 7)
+    assert Levenshtein.distance("kitten", "sitting") == 3
+
+
+def test_names_are_checked_with_a_hint():
+    with pytest.raises(UnknownNameError, match='Did you mean "levenshtein"'):
+        fp.StringSimilarity("levenstein")
+    with pytest.raises(UnknownNameError, match='Did you mean "cosine"'):
+        fp.VectorSimilarity("cosin")
+    with pytest.raises(InputError, match="gamma"):
+        fp.VectorSimilarity("rbf", gamma=-1)
+    with pytest.raises(InputError, match="not a string"):
+        fp.Oracle(["a", 3], fp.StringSimilarity())
+
+
+def test_precomputed_finds_its_symmetry():
+    k = symmetric_matrix(600)
+    assert fp.Precomputed(k).symmetric
+    assert fp.Precomputed(k * (1 + 1e-12 * asymmetric_matrix(600))).symmetric
+    k[599, 3] *= 1 + 1e-8
+    assert not fp.Precomputed(k).symmetric
+    assert not fp.Precomputed(k, symmetric=False).symmetric
+
+
+def test_precomputed_reads_a_memmap(tmp_path):
+    k = symmetric_matrix(50).astype(np.float32)
+    np.save(tmp_path / "k.npy", k)
+    stored = np.load(tmp_path / "k.npy", mmap_mode="r")
+    found = fp.approximate(range(50), fp.Precomputed(stored), landmarks=50, error_pairs=0)
+    assert np.array_equal(found.to_dense(), k.astype(float))
+
+
+@pytest.mark.parametrize(
+    "matrix", [np.ones(3), np.ones((2, 3)), np.array([["a"]]), np.ones((1, 1), complex)]
+)
+def test_precomputed_refuses_what_is_no_matrix(matrix):
+    with pytest.raises(InputError):
+        fp.Precomputed(matrix)
+
+
+def test_precomputed_refuses_items_that_are_no_positions():
+    for items in (["a", "b"], [0, 7], [0.0, 1.0]):
+        with pytest.raises(InputError, match=r"range\(3\)"):
+            fp.Oracle(items, fp.Precomputed(np.eye(3)))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"kind": "matrix", "symmetric": True},
+        {"kind": "pair", "symmetric": None},
+        {"kind": "pair", "symmetric": True, "block_size": 0},
+        {"kind": "pair", "symmetric": True, "block_size": (1, 2, 3)},
+    ],
+)
+def test_declarations_are_checked(arguments):
+    with pytest.raises(InputError):
+        fp.similarity(lambda a, b: 1.0, **arguments)
+    with pytest.raises(InputError, match="Precomputed"):
+        fp.similarity(np.eye(3), kind="block", symmetric=True)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 12), st.integers(0, 1000))
+def test_symmetrized_is_the_mean_in_every_way_of_writing(n, seed):
+    counter = Counter(asymmetric_matrix(n, seed))
+    for kind in ("pair", "pairs", "block"):
+        mean = counter.similarity(kind, symmetric=False).symmetrized()
+        found = fp.Oracle(range(n), mean).block(range(n), range(n))
+        assert np.allclose(found, (counter.matrix + counter.matrix.T) / 2)
+
+
+def test_symmetrized_of_symmetric_is_itself():
+    sim = fp.VectorSimilarity()
+    assert sim.symmetrized() is sim

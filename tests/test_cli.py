@@ -1,0 +1,120 @@
+"""The command, as a new user types it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import fewpairs as fp
+
+NAMES = [
+    f"{first} {last}"
+    for first in ("Anna", "Anne", "Bob", "Rob", "Cleo")
+    for last in ("Smith", "Smyth", "Jones", "Johns")
+]
+
+
+def fewpairs(*arguments, cwd=None, code=0):
+    done = subprocess.run(
+        [sys.executable, "-c", "from fewpairs.cli import main; main()", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stdout if code == 0 else done.stderr
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "names.txt").write_text("\n".join(NAMES) + "\n", encoding="utf-8")
+    rows = "".join(f'{i},"{n}"\n' for i, n in enumerate(NAMES))
+    (tmp_path / "names.csv").write_text("id,name\n" + rows, encoding="utf-8")
+    lines = "".join(json.dumps({"id": i, "name": n}) + "\n" for i, n in enumerate(NAMES))
+    (tmp_path / "names.jsonl").write_text(lines, encoding="utf-8")
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(40, 3)))
+    return tmp_path
+
+
+def test_plan_approximate_query(folder):
+    assert "6 landmarks of 20 items" in fewpairs("plan", "names.txt", "--landmarks", 6, cwd=folder)
+    text = fewpairs(
+        "approximate",
+        "names.txt",
+        "--similarity",
+        "jaro_winkler",
+        "--landmarks",
+        6,
+        "-o",
+        "out.fewpairs",
+        cwd=folder,
+    )
+    assert "relative error" in text
+    lines = fewpairs("query", "out.fewpairs", "--item", 0, "-k", 3, cwd=folder).splitlines()
+    assert len(lines) == 3
+    index, value, name = lines[0].split("\t")
+    assert NAMES[int(index)] == name
+    assert float(value) <= 1.01
+    best = fewpairs(
+        "query", "out.fewpairs", "--text", "Anna Smith", "-k", 1, "--rerank", 20, cwd=folder
+    )
+    assert best.split("\t") == ["0", "1.0000", "Anna Smith\n"]
+
+
+@pytest.mark.parametrize("file", ["names.csv", "names.jsonl"])
+def test_columns(folder, file):
+    fewpairs(
+        "approximate", file, "--column", "name", "--budget", 0.5, "-o", "o.fewpairs", cwd=folder
+    )
+    assert fp.load(folder / "o.fewpairs").source.items.values == NAMES
+    message = fewpairs("plan", file, cwd=folder, code=2)
+    assert "id, name" in message
+    assert 'Did you mean "name"' in fewpairs("plan", file, "--column", "nam", cwd=folder, code=2)
+
+
+def test_vectors(folder):
+    fewpairs(
+        "approximate",
+        "x.npy",
+        "--similarity",
+        "rbf",
+        "--gamma",
+        0.5,
+        "--landmarks",
+        10,
+        "-o",
+        "x.fewpairs",
+        cwd=folder,
+    )
+    assert "rbf" in fp.load(folder / "x.fewpairs").source.fingerprint
+    assert len(fewpairs("query", "x.fewpairs", "--item", 1, "-k", 2, cwd=folder).splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("approximate", "missing.txt", "-o", "o"), "no file"),
+        (("approximate", "names.txt", "-o", "nowhere/o"), "folder"),
+        (("approximate", "names.txt", "--similarity", "cosin", "-o", "o"), 'Did you mean "cosine"'),
+        (("approximate", "names.txt", "--budget", 3, "-o", "o"), "one landmark costs"),
+        (("query", "names.txt", "--item", 1), "not a fewpairs file"),
+        (("query", "names.txt"), "--item"),
+        (("plan", "x.npz"), "no file"),
+    ],
+)
+def test_bad_input_is_one_message(folder, arguments, says):
+    assert says in fewpairs(*arguments, cwd=folder, code=2)
+    assert not (folder / "o").exists()
+
+
+def test_demo_runs_and_shows_the_point(tmp_path):
+    text = fewpairs("demo", cwd=tmp_path)
+    for part in ("Inspect", "Plan", "factored matrix", "true, on the subset", "Nystroem", "KMeans"):
+        assert part in text

@@ -1,0 +1,111 @@
+"""The scikit-learn face: its own checks, and ours."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import Counter, symmetric_matrix
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import fewpairs as fp
+
+RBF = fp.VectorSimilarity("rbf", gamma=0.5)
+
+
+@pytest.mark.filterwarnings("ignore::fewpairs.errors.LandmarksCutWarning")
+@parametrize_with_checks(
+    [
+        fp.SimilarityFeatures(RBF, n_components=4, random_state=0),
+        fp.SimilarityFeatures(fp.VectorSimilarity("sigmoid"), 5, method="sms", random_state=0),
+        fp.SimilarityFeatures(fp.VectorSimilarity("cosine"), 6, method="sicur", random_state=0),
+    ]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize(
+    "method", ["auto", "nystrom", "sms", "sms-rescaled", "skeleton", "sicur", "stacur"]
+)
+def test_fit_transform_is_transform_row_by_row_or_at_once(method):
+    x = np.random.default_rng(0).normal(size=(50, 4))
+    features = fp.SimilarityFeatures(
+        fp.VectorSimilarity("sigmoid"), 10, method=method, random_state=0
+    )
+    fitted = features.fit_transform(x)
+    assert np.allclose(features.transform(x), fitted, atol=1e-9 * np.abs(fitted).max())
+    one_by_one = np.vstack([features.transform(x[i : i + 1]) for i in range(50)])
+    assert np.allclose(one_by_one, fitted, atol=1e-9 * np.abs(fitted).max())
+    assert fitted.shape[1] <= 10
+    assert len(features.get_feature_names_out()) == fitted.shape[1]
+
+
+def test_inner_products_approximate_the_similarity():
+    x = np.random.default_rng(0).normal(size=(60, 3))
+    smooth = fp.VectorSimilarity("rbf", gamma=0.05)
+    z = fp.SimilarityFeatures(smooth, 40, method="nystrom", random_state=0).fit_transform(x)
+    exact = fp.Oracle(x, smooth).block(range(60), range(60))
+    assert np.abs(z @ z.T - exact).max() < 0.01
+
+
+def test_signed_features_carry_the_negative_part():
+    counter = Counter(symmetric_matrix(40, rank=6))
+    features = fp.SimilarityFeatures(
+        counter.similarity("pair"), 20, method="nystrom", psd=False, random_state=0
+    )
+    z = features.fit_transform(range(40))
+    assert np.allclose((z * features.signature_) @ z.T, counter.matrix, atol=1e-8)
+    assert -1 in features.signature_
+
+
+def test_transform_costs_landmarks_for_each_item():
+    counter = Counter(symmetric_matrix(40))
+    features = fp.SimilarityFeatures(counter.similarity("pair"), 7, random_state=0).fit(range(30))
+    assert features.evaluations_ == len(counter.asked) == 30 * 7 - 21
+    counter.asked.clear()
+    features.transform(range(30, 40))
+    assert len(counter.asked) == 10 * 7
+
+
+def test_strings_in_a_pipeline_with_a_grid():
+    words = [
+        stem + end
+        for stem in "cat dog bird fish bear wolf".split()
+        for end in ("", "s", "ed", "er")
+    ]
+    labels = [i // 4 for i in range(24)]
+    model = make_pipeline(
+        fp.SimilarityFeatures(fp.StringSimilarity(), 12, random_state=0),
+        LogisticRegression(C=100.0),
+    )
+    search = GridSearchCV(model, {"similarityfeatures__n_components": [6, 12]}, cv=4)
+    search.fit(words, labels)
+    assert search.best_score_ > 0.7
+    assert search.predict(["cats", "wolfer"]).tolist() == [0, 5]
+
+
+def test_set_output_and_columns_of_frames():
+    words = pd.Series(["ape", "apes", "bee", "bees"])
+    features = fp.SimilarityFeatures(fp.StringSimilarity(), 2, random_state=0).set_output(
+        transform="pandas"
+    )
+    frame = features.fit_transform(words)
+    assert list(frame.columns) == list(features.get_feature_names_out())
+
+
+def test_clone_does_not_copy_a_matrix():
+    features = fp.SimilarityFeatures(fp.Precomputed(symmetric_matrix(30)), 5)
+    assert clone(features).similarity is features.similarity
+
+
+def test_a_method_without_landmarks_is_refused():
+    features = fp.SimilarityFeatures(
+        fp.Precomputed(np.eye(9)), 3, method="optimal", options={"allow_all_pairs": True}
+    )
+    with pytest.raises(ValueError, match="landmarks"):
+        features.fit(range(9))
