@@ -57,6 +57,7 @@ def plot_errors(
     *,
     title: str = "",
     highest: float | None = None,
+    legend: bool = True,
     axes: Any = None,
 ) -> Any:
     """Draw relative error against the share of all pairs that was evaluated.
@@ -67,6 +68,7 @@ def plot_errors(
     title : str
     highest : float, optional
         Cut the vertical axis here; errors above it run off the picture.
+    legend : bool, default=True
     axes : matplotlib Axes, optional
 
     Returns
@@ -77,9 +79,13 @@ def plot_errors(
     for name, (shares, means, spreads) in curves.items():
         x, y, s = (np.asarray(v, dtype=float) for v in (shares, means, spreads))
         (line,) = axes.plot(100 * x, y, marker="o", markersize=3, linewidth=1.3, label=name)
-        axes.fill_between(100 * x, y - s, y + s, color=line.get_color(), alpha=0.15, linewidth=0)
+        shown = np.full(len(y), fill_value=True) if highest is None else y + s < highest
+        axes.fill_between(
+            100 * x, y - s, y + s, where=shown, color=line.get_color(), alpha=0.15, linewidth=0
+        )
     axes.set(title=title, xlabel="pairs evaluated, % of all", ylabel="relative error")
     axes.set_ylim(0, highest)
     axes.grid(alpha=0.25)
-    axes.legend(frameon=False, fontsize=7)
+    if legend:
+        axes.legend(frameon=False, fontsize=7)
     return axes

@@ -15,8 +15,14 @@ from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.errors import InputError
 from fewpairs.factored.embedding import EmbeddingMap, one_sided_map, symmetric_map
 from fewpairs.factored.known import Known, Lines
-from fewpairs.factored.source import Source, one_item
+from fewpairs.factored.neighbors import Neighbors, nearest
+from fewpairs.factored.positions import positions
+from fewpairs.factored.source import Source
 from fewpairs.parallel import MEMORY_CEILING, refuse_above
+
+
+#: Single entries computed together: their rows of the tall factors are gathered first.
+_ENTRIES_AT_A_TIME = 4096
 
 
 class Embedding(NamedTuple):
@@ -24,13 +30,6 @@ class Embedding(NamedTuple):
 
     vectors: FloatArray
     signature: FloatArray
-
-
-class Neighbors(NamedTuple):
-    """The most similar items, best first."""
-
-    indices: IntArray
-    similarities: FloatArray
 
 
 class FactoredMatrix:
@@ -98,13 +97,20 @@ class FactoredMatrix:
 
     def entries(self, rows: npt.ArrayLike, columns: npt.ArrayLike) -> FloatArray:
         """Return single entries ``rows[k], columns[k]``; the two are broadcast."""
-        i = _positions(rows, self.shape[0])
-        j = _positions(columns, self.shape[1])
+        i = positions(rows, self.shape[0])
+        j = positions(columns, self.shape[1])
         i, j = np.broadcast_arrays(i, j)
         shape = i.shape
         i, j = i.ravel(), j.ravel()
-        guess = np.einsum("kp,kp->k", self.left[i] @ self.core, self.right[j])
-        return self.known.override(i, j, guess).reshape(shape)
+        return self.known.override(i, j, self._from_factors(i, j)).reshape(shape)
+
+    def _from_factors(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        guess = np.empty(len(rows))
+        for start in range(0, len(rows), _ENTRIES_AT_A_TIME):
+            part = slice(start, start + _ENTRIES_AT_A_TIME)
+            left = self.left[rows[part]] @ self.core
+            guess[part] = np.einsum("kp,kp->k", left, self.right[columns[part]])
+        return guess
 
     def __getitem__(self, key: Any) -> Any:
         """Read as from an array: ``K[i, j]``, ``K[i]``, ``K[[1, 2]]``, ``K[[1, 2], [3, 4]]``."""
@@ -169,12 +175,7 @@ class FactoredMatrix:
         rows, columns, values = self.known.outside_lines()
         if not len(rows):
             return None
-        by = np.empty_like(values)
-        for k in range(0, len(rows), 4096):
-            part = slice(k, k + 4096)
-            i, j = rows[part], columns[part]
-            guess = np.einsum("kp,kp->k", self.left[i] @ self.core, self.right[j])
-            by[part] = values[part] - guess
+        by = values - self._from_factors(rows, columns)
         return self.known.corrections(rows, columns, by)
 
     def matvec(self, x: npt.ArrayLike) -> FloatArray:
@@ -332,44 +333,10 @@ class FactoredMatrix:
         Neighbors
             Named tuple ``(indices, similarities)``, best first.
         """
-        if (index is None) == (item is None):
-            raise InputError(
-                "nearest takes either an index or item=….",
-                "An integer is always an index, so that a number can be an item too.",
-                "Call K.nearest(3) or K.nearest(item=new_item).",
-            )
-        if k < 1 or rerank < 0:
-            raise InputError(
-                f"k is {k} and rerank is {rerank}.",
-                "They are numbers of neighbours and of exact evaluations.",
-                "Pass k >= 1 and rerank >= 0.",
-            )
-        if index is not None:
-            own = int(_positions(index, self.shape[0]))
-            scores = self[own]
-            if self.shape[0] == self.shape[1]:
-                scores[own] = -np.inf
-        else:
-            scores = self._scores_of_new(item)
-        count = min(max(k, rerank), int(np.isfinite(scores).sum()))
-        best = np.argpartition(-scores, count - 1)[:count] if count else np.empty(0, dtype=int)
-        best = best[np.lexsort((best, -scores[best]))]
-        values = scores[best]
-        if rerank and count:
-            query = self.source.at(own) if index is not None else one_item(item)
-            values, spent = self.source.evaluate_exactly(query, best)
-            self.evaluations += spent
-            order = np.lexsort((best, -values))
-            best, values = best[order], values[order]
-        return Neighbors(best[:k], values[:k])
-
-    def _scores_of_new(self, item: Any) -> FloatArray:
-        grown = self.source.compare(one_item(item))
-        self.evaluations += grown.evaluations
-        scores = (grown.left @ self.core @ self.right.T).ravel()
-        columns = grown.columns(self.known.columns, self.shape[0] + 1)
-        scores[columns.index] = columns.values[-1]
-        return scores
+        own = None if index is None else int(positions(index, self.shape[0]))
+        near, spent = nearest(self, own, k, item=item, rerank=rerank)
+        self.evaluations += spent
+        return near
 
     # ------------------------------------------------------------------ files and people
 
@@ -391,23 +358,7 @@ class FactoredMatrix:
         return f"<{n:,} × {m:,} factored matrix, {self.method}, rank {rank}{known}{spent}{error}>"
 
 
-def _positions(index: npt.ArrayLike, length: int) -> IntArray:
-    array = np.asarray(index)
-    if array.size == 0:
-        return np.empty(array.shape, dtype=np.int64)
-    if array.dtype == bool and array.shape == (length,):
-        array = np.flatnonzero(array)
-    if array.dtype.kind not in "iu":
-        message = f"indices must be integers, not {array.dtype}"
-        raise IndexError(message)
-    if array.min() < -length or array.max() >= length:
-        message = f"index {array.max() if array.max() >= length else array.min()} is out of range "
-        message += f"for {length} items"
-        raise IndexError(message)
-    return np.where(array < 0, array + length, array).astype(np.int64)
-
-
 def _resolve(index: Any, length: int) -> IntArray:
     if isinstance(index, slice):
         return np.arange(*index.indices(length))
-    return _positions(index, length)
+    return positions(index, length)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.stats
+import scipy.special
 
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.errors import ErrorEstimateWarning
 from fewpairs.factored.error import ErrorEstimate
 from fewpairs.factored.matrix import FactoredMatrix
+from fewpairs.oracle.memory import ColumnStore
 from fewpairs.oracle.oracle import Oracle
 
 #: The diagonal is few entries that may carry much of the weight, so it is sampled on its own.
@@ -89,7 +91,7 @@ def combine(off: float, size: float, strata: list[Stratum]) -> ErrorEstimate:
             ),
             stacklevel=3,
         )
-    quantile = scipy.stats.t.ppf((1 + _CONFIDENCE) / 2, max(carrying - 1, 2))
+    quantile = scipy.special.stdtrit(max(carrying - 1, 2), (1 + _CONFIDENCE) / 2)
     factor = float(np.exp(min(quantile * np.sqrt(variance) / 2, 700.0)))
     return ErrorEstimate(value, value / factor, value * factor, drawn)
 
@@ -112,21 +114,13 @@ def seen(matrix: FactoredMatrix, oracle: Oracle) -> tuple[float, float]:
     """Return the sums of squared residuals and values over everything evaluated."""
     memory = oracle.memory
     everyone = np.arange(oracle.shape[0])
-    s = memory.columns.landmarks
-    exact = not matrix.known.empty
-    off = size = 0.0
-    # Columns, then (of rows that are no column too) rows; the crossing counts once.
-    free = np.setdiff1d(np.arange(oracle.shape[1]), s)
-    for rows, columns, values in (
-        (everyone, s, memory.columns.values),
-        (memory.rows.landmarks, free, memory.rows.values[free].T),
-    ):
-        size += float(np.vdot(values, values))
-        if not exact:
-            off += _residual(matrix, rows, columns, values)
+    columns, rows = memory.columns, memory.rows
+    crossing = columns.values[rows.landmarks]
+    size = squared(columns.values) + squared(rows.values) - squared(crossing)
+    off = 0.0 if not matrix.known.empty else _off_lines(matrix, columns, rows)
     i, j, values = memory.scattered()
     if memory.diagonal is not None:
-        alone = (memory.columns.position(everyone) < 0) & (memory.rows.position(everyone) < 0)
+        alone = (columns.position(everyone) < 0) & (rows.position(everyone) < 0)
         off_diagonal = i != j
         d = everyone[alone]
         i, j = np.concatenate([i[off_diagonal], d]), np.concatenate([j[off_diagonal], d])
@@ -135,18 +129,29 @@ def seen(matrix: FactoredMatrix, oracle: Oracle) -> tuple[float, float]:
     return off + float(pair_off.sum()), size + float(pair_size.sum())
 
 
-def _residual(
-    matrix: FactoredMatrix, rows: IntArray, columns: IntArray, values: FloatArray
-) -> float:
+def squared(values: FloatArray) -> float:
+    """Return the sum of squares, without a copy."""
+    return float(np.einsum("ij,ij->", values, values))
+
+
+def _off_lines(matrix: FactoredMatrix, columns: ColumnStore, rows: ColumnStore) -> float:
+    """Sum squared residuals over evaluated columns and rows; their crossing counts once."""
     total = 0.0
-    by_rows = len(rows) >= len(columns)
-    side = np.arange(len(rows) if by_rows else len(columns))
-    for part in np.array_split(side, max(1, len(side) // 4096)):
-        i, j = (rows[part], columns) if by_rows else (rows, columns[part])
-        guess = matrix.left[i] @ matrix.core @ matrix.right[j].T
-        gap = guess - (values[part] if by_rows else values[:, part])
-        total += float(np.vdot(gap, gap))
+    to_columns = matrix.core @ matrix.right[columns.landmarks].T
+    to_rows = matrix.left[rows.landmarks] @ matrix.core
+    for part in parts(len(columns.values)):
+        total += squared(matrix.left[part] @ to_columns - columns.values[part])
+    for part in parts(len(rows.values)):
+        gap = matrix.right[part] @ to_rows.T - rows.values[part]
+        gap[columns.position(np.arange(part.start, part.start + len(gap))) >= 0] = 0
+        total += squared(gap)
     return total
+
+
+def parts(length: int, step: int = 4096) -> Iterator[slice]:
+    """Cut a tall array into slices of rows."""
+    for start in range(0, length, step):
+        yield slice(start, min(start + step, length))
 
 
 def _of_pairs(
