@@ -58,7 +58,8 @@ def approximate(
     progress : bool, callable or None, default=None
         A bar in a terminal; or ``callback(done, planned)``, which stops the run with False.
     **options
-        Of the method, and ``known="exact"`` to put evaluated entries back into its result.
+        Of the method; ``known="exact"`` to put evaluated entries back into its result (the
+        default method does); ``error_draw="uniform"`` for an estimate from uniform pairs.
 
     Returns
     -------
@@ -67,9 +68,9 @@ def approximate(
     Examples
     --------
     >>> import fewpairs as fp
-    >>> X = np.random.default_rng(0).normal(size=(500, 3))
-    >>> K = fp.approximate(X, fp.VectorSimilarity("rbf", gamma=0.1), landmarks=40, random_state=0)
-    >>> K.evaluations < 0.2 * 500 * 501 / 2, K.error.value < 0.05
+    >>> X = np.random.default_rng(0).random((500, 3))
+    >>> K = fp.approximate(X, fp.VectorSimilarity("rbf"), budget=0.1, random_state=0)
+    >>> K.evaluations <= 0.1 * 500 * 501 / 2, K.error.value < 0.001
     (True, True)
     """
     oracle = _oracle(items, similarity, n_jobs, progress)
@@ -94,10 +95,10 @@ def _run(oracle: Oracle, plan: Plan, rng: np.random.Generator) -> FactoredMatrix
         i, j = np.triu_indices(len(strip), 1)
         some = rng.permutation(len(i))[: plan.symmetry_pairs]
         oracle.check_symmetry(strip[i[some]], strip[j[some]])
-    factors = plan.method.fit(oracle, landmarks, rng)
+    factors = plan.method.fit(oracle, landmarks, rng, plan.allowance)
     matrix = assemble(oracle, factors, plan.known, plan.title)
     if plan.estimates_error:
-        matrix.error = estimate_error(matrix, oracle, plan.error_pairs, rng)
+        matrix.error = estimate_error(matrix, oracle, plan.error_pairs, rng, weighted=plan.weighted)
         matrix.evaluations = oracle.evaluations
     return matrix
 

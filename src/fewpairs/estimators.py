@@ -148,7 +148,7 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             selection=self.selection,
             error_pairs=0,
             random_state=self.random_state,
-            **(self.options or {}),
+            **self._method_options(),
         )
         chosen = matrix.source.left_landmarks
         if chosen is None:
@@ -164,6 +164,11 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         self.evaluations_ = matrix.evaluations
         self._n_features_out = kept.matrix.shape[1]
         return oracle
+
+    def _method_options(self) -> dict[str, Any]:
+        """Leave out what single entries cost: features come from the factors alone."""
+        smooth = {"near": 0.0, "diagonal": None} if self.method in ("auto", "fitted") else {}
+        return smooth | dict(self.options or {})
 
     def _checked(self, X: Any, *, reset: bool) -> Items:
         if as_similarity(self.similarity).takes_vectors:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fewpairs.errors import BudgetError, InputError, LandmarksCutWarning
+from fewpairs.errors import BudgetError, InputError, LandmarksCutWarning, UnknownNameError
 from fewpairs.items import as_items
 from fewpairs.methods.base import KnownOption, Method
 from fewpairs.methods.catalogue import find_method
@@ -35,7 +35,9 @@ class Plan:
     ----------
     n_items, n_landmarks, error_pairs : int
     evaluations : int
-        Everything that the run will spend.
+        Everything that the run will spend, at the most.
+    allowance : int or None
+        What a budget leaves for the method itself.
     share : float
         Of all pairs: n(n+1)/2 if symmetric, n² if not.
     memory : int
@@ -51,6 +53,8 @@ class Plan:
     error_pairs: int
     symmetry_pairs: int
     estimates_error: bool
+    weighted: bool
+    allowance: int | None
     evaluations: int
     share: float
     memory: int
@@ -89,7 +93,12 @@ def make_plan(
     options: Mapping[str, Any],
 ) -> Plan:
     """Check every argument and settle the number of landmarks."""
-    chosen, known, title = find_method(method, options, symmetric=oracle.symmetric)
+    rest = dict(options)
+    weighted = _check_draw(rest.pop("error_draw", "weighted"))
+    chosen, known, title = find_method(method, rest, symmetric=oracle.symmetric)
+    declared = getattr(chosen, "diagonal", None)
+    if isinstance(declared, (int, float)):
+        oracle.declare_diagonal(float(declared))
     pairs = _check_error_pairs(error_pairs)
     selector: Selector = as_selector(selection)
     if landmarks is not None and budget is not None:
@@ -100,8 +109,11 @@ def make_plan(
         )
     n = oracle.shape[1]
     price = _Price(oracle, chosen, pairs)
+    allowance = None
     if budget is not None:
-        count = _fit_budget(price, _evaluations(budget, oracle.planner), n)
+        most = _evaluations(budget, oracle.planner)
+        count = _fit_budget(price, most, n)
+        allowance = most - price.beside(count)
     elif landmarks is None:
         count = min(DEFAULT_LANDMARKS, n)
     elif np.ndim(landmarks) == 0:
@@ -117,6 +129,8 @@ def make_plan(
         error_pairs=price.error_pairs(count),
         symmetry_pairs=price.symmetry_pairs(count),
         estimates_error=pairs != 0,
+        weighted=weighted,
+        allowance=allowance,
         evaluations=total,
         share=total / oracle.planner.price_of_everything,
         memory=8 * n * (n if title.startswith("optimal") else count) * tall,
@@ -157,8 +171,9 @@ def plan(
     Examples
     --------
     >>> import fewpairs as fp
-    >>> print(fp.plan(range(1000), fp.Precomputed(np.eye(1000)), landmarks=50, timed=False))
-    nystrom, threshold=0.02: 50 landmarks of 1,000 items
+    >>> identity = fp.Precomputed(np.eye(1000))
+    >>> print(fp.plan(range(1000), identity, landmarks=50, method="nystrom", timed=False))
+    nystrom: 50 landmarks of 1,000 items
       evaluations  50,775 (10.14% of all pairs), 2,000 of them for the error estimate
       memory       400 kB
     """
@@ -209,9 +224,12 @@ class _Price:
 
     def total(self, count: int) -> int:
         """Count the method, the error estimate and the symmetry check."""
-        planner = self.oracle.planner
-        extra = (self.error_pairs(count) + self.symmetry_pairs(count)) * planner.per_entry
-        return self.method.price(planner, count) + extra
+        return self.method.price(self.oracle.planner, count) + self.beside(count)
+
+    def beside(self, count: int) -> int:
+        """Count what is spent beside the method."""
+        pairs = self.error_pairs(count) + self.symmetry_pairs(count)
+        return pairs * self.oracle.planner.per_entry
 
 
 def _fit_budget(price: _Price, budget: int, n: int) -> int:
@@ -277,6 +295,12 @@ def _check_error_pairs(error_pairs: Any) -> int | None:
             "Pass a non-negative integer; 0 turns the estimate off.",
         )
     return int(error_pairs)
+
+
+def _check_draw(name: Any) -> bool:
+    if name not in ("weighted", "uniform"):
+        raise UnknownNameError("error_draw", name, ("weighted", "uniform"))
+    return bool(name == "weighted")
 
 
 def _seconds_per_evaluation(oracle: Oracle) -> float:

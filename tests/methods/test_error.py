@@ -66,7 +66,9 @@ def test_zero_pairs_turn_it_off():
 
 def test_default_number_of_pairs():
     k = symmetric_matrix(100)
-    found = fp.approximate(range(100), fp.Precomputed(k), landmarks=10, random_state=0)
+    found = fp.approximate(
+        range(100), fp.Precomputed(k), landmarks=10, method="nystrom", random_state=0
+    )
     assert found.error.n_pairs == (100 * 10 - 45) // 10
     big = fp.Precomputed(symmetric_matrix(700))
     found = fp.approximate(range(700), big, landmarks=60, random_state=0)

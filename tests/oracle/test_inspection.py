@@ -64,7 +64,7 @@ def test_plan_says_what_it_will_cost_and_how_long():
         return float(a == b)
 
     sim = fp.similarity(slow, kind="pair", symmetric=True)
-    plan = fp.plan(range(1000), sim, landmarks=20, error_pairs=100)
+    plan = fp.plan(range(1000), sim, landmarks=20, method="nystrom", error_pairs=100)
     assert plan.evaluations == 1000 * 20 - 190 + 100 + plan.symmetry_pairs
     assert plan.share == pytest.approx(plan.evaluations / (1000 * 1001 / 2))
     assert plan.memory == 8 * 1000 * 20

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from fewpairs.arrays import FloatArray
+from fewpairs.arrays import FloatArray, IntArray
 
 #: Directions of the tall factor below this share of the largest carry nothing but rounding.
 _RANK_TOLERANCE = 1e-12
@@ -34,12 +34,15 @@ class EmbeddingMap:
         return EmbeddingMap(self.matrix[:, keep], self.signature[keep])
 
 
-def symmetric_map(left: FloatArray, core: FloatArray) -> EmbeddingMap:
+def symmetric_map(
+    left: FloatArray, core: FloatArray, nugget: float = 0.0, landmarks: IntArray | None = None
+) -> EmbeddingMap:
     """Return the map to Z with Z·diag(±1)·Zᵀ = left·core·leftᵀ, largest directions first.
 
-    With left = QR̂ and R̂·core·R̂ᵀ = VΘVᵀ, Z = QV|Θ|^½. Only R̂ is computed, from row blocks.
+    With left = QR̂ and R̂·core·R̂ᵀ = VΘVᵀ, Z = QV|Θ|^½. Only R̂ is computed, from row blocks. A
+    nugget is first taken off each landmark's own entry of `left`.
     """
-    triangle = triangular_factor(left)
+    triangle = triangular_factor(left, nugget, landmarks)
     # R̂ = AΣBᵀ; directions without weight are left out rather than divided by.
     a, sizes, bt = scipy.linalg.svd(triangle, full_matrices=False)
     keep = sizes > _RANK_TOLERANCE * max(float(sizes.max(initial=0)), np.finfo(float).tiny)
@@ -62,11 +65,16 @@ def one_sided_map(core: FloatArray) -> EmbeddingMap:
     return EmbeddingMap(_fixed_signs(matrix), np.ones(int(keep.sum())))
 
 
-def triangular_factor(tall: FloatArray) -> FloatArray:
+def triangular_factor(
+    tall: FloatArray, nugget: float = 0.0, landmarks: IntArray | None = None
+) -> FloatArray:
     """Return R of a QR decomposition, reading the tall matrix in blocks of rows."""
     stacked = np.empty((0, tall.shape[1]))
     for start in range(0, len(tall), _ROWS_AT_A_TIME):
         block = np.vstack([stacked, tall[start : start + _ROWS_AT_A_TIME]])
+        if landmarks is not None:
+            here = np.flatnonzero((landmarks >= start) & (landmarks < start + _ROWS_AT_A_TIME))
+            block[len(stacked) + landmarks[here] - start, here] -= nugget
         stacked = np.asarray(np.linalg.qr(block, mode="r"))
     return stacked
 

@@ -20,7 +20,6 @@ from fewpairs.factored.positions import positions
 from fewpairs.factored.source import Source
 from fewpairs.parallel import MEMORY_CEILING, refuse_above
 
-
 #: Single entries computed together: their rows of the tall factors are gathered first.
 _ENTRIES_AT_A_TIME = 4096
 
@@ -51,6 +50,8 @@ class FactoredMatrix:
         Estimated relative Frobenius error of the whole matrix.
     method : str
         The method and its options, for people.
+    nugget : float, default=0.0
+        Taken off the landmarks' own entries before embedding: what no neighbour shares.
 
     Examples
     --------
@@ -76,6 +77,7 @@ class FactoredMatrix:
         evaluations: int = 0,
         error: Any = None,
         method: str = "given factors",
+        nugget: float = 0.0,
     ) -> None:
         self.left, self.core = left, core
         self.right = left if right is None else right
@@ -92,6 +94,7 @@ class FactoredMatrix:
         self.evaluations = evaluations
         self.error = error
         self.method = method
+        self.nugget = nugget
 
     # ------------------------------------------------------------------ reading entries
 
@@ -246,7 +249,8 @@ class FactoredMatrix:
     def extend(self, new_items: Any, *, n_jobs: int = 1, progress: Any = None) -> FactoredMatrix:
         """Return a larger matrix; each new item costs its similarities with the landmarks.
 
-        Entries between two new items come through the core.
+        Entries between two new items come through the core; self-similarities are evaluated where
+        the diagonal was.
         """
         grown = self.source.compare(new_items, n_jobs=n_jobs, progress=progress)
         left = np.vstack([self.left, grown.left])
@@ -256,9 +260,10 @@ class FactoredMatrix:
         same = self.known.rows is self.known.columns
         rows = columns if same else grown.rows(self.known.rows, total)
         i, j = self.known.keys // self.shape[1], self.known.keys % self.shape[1]
-        diagonal = self.known.diagonal
+        diagonal, spent = self.known.diagonal, grown.evaluations
         if diagonal is not None:
-            diagonal = np.concatenate([diagonal, grown.diagonal])
+            own, more = grown.own()
+            diagonal, spent = np.concatenate([diagonal, own]), spent + more
         known = Known(columns, rows, diagonal)
         if len(i):
             known = known.with_entries(i, j, self.known.values, both=False)
@@ -268,7 +273,7 @@ class FactoredMatrix:
             right=right,
             known=known,
             source=grown.source,
-            evaluations=self.evaluations + grown.evaluations,
+            evaluations=self.evaluations + spent,
             error=None,
         )
 
@@ -279,6 +284,7 @@ class FactoredMatrix:
             "evaluations": self.evaluations,
             "error": self.error,
             "method": self.method,
+            "nugget": self.nugget,
         }
         return FactoredMatrix(**(facts | changes))
 
@@ -288,7 +294,8 @@ class FactoredMatrix:
     def embedding_map(self) -> EmbeddingMap:
         """The map from rows of `left` to embeddings; new items go through it too."""
         if self.symmetric:
-            return symmetric_map(self.left, self.core)
+            own = self.source.left_landmarks if self.nugget else None
+            return symmetric_map(self.left, self.core, self.nugget, own)
         return one_sided_map(self.core)
 
     def embedding(self, psd: bool = True) -> Any:
@@ -303,7 +310,7 @@ class FactoredMatrix:
             A matrix that is not symmetric (CUR) gives the papers' one-sided embedding.
         """
         if psd:
-            return self.left @ self.embedding_map.positive().matrix
+            return self._embedded(self.embedding_map.positive().matrix)
         if not self.symmetric:
             raise InputError(
                 "the factors are not symmetric, so there is no embedding with a signature.",
@@ -311,7 +318,13 @@ class FactoredMatrix:
                 "Use K.symmetrized().embedding(psd=False).",
             )
         full = self.embedding_map
-        return Embedding(self.left @ full.matrix, full.signature)
+        return Embedding(self._embedded(full.matrix), full.signature)
+
+    def _embedded(self, matrix: FloatArray) -> FloatArray:
+        result = self.left @ matrix
+        if self.nugget and self.source.left_landmarks is not None:
+            result[self.source.left_landmarks] -= self.nugget * matrix
+        return result
 
     def nearest(
         self, index: int | None = None, k: int = 10, *, item: Any = None, rerank: int = 0

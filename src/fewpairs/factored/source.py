@@ -138,22 +138,10 @@ class Grown:
         """New rows of the right factor."""
         return self.back.values[:, self.back.place[self.source.right_landmarks]]
 
-    @property
-    def diagonal(self) -> FloatArray:
-        """Self-similarities of the new items, which a similarity with a diagonal declares."""
-        similarity = self.source.similarity
-        declared = None if similarity is None else similarity.known_diagonal(self._prepared())
-        if declared is None:
-            raise NotAttachedError(
-                "the diagonal of this matrix was evaluated, not declared.",
-                "Self-similarities of the new items are not known.",
-                "Declare diagonal=… on the similarity.",
-            )
-        return declared
-
-    def _prepared(self) -> Items:
-        assert self.source.similarity is not None  # noqa: S101 - the caller looked
-        return self.source.similarity.prepare(self.new)
+    def own(self) -> tuple[FloatArray, int]:
+        """Return the new items' self-similarities, evaluated unless declared, and their price."""
+        oracle = Oracle(self.new, self.source.similarity)
+        return oracle.diagonal(), oracle.evaluations
 
     def columns(self, old: Lines, total: int) -> Lines:
         """Lengthen known columns by the new items."""

@@ -60,6 +60,7 @@ def save(matrix: FactoredMatrix, path: str | Path) -> None:
         "similarity": source.similarity.fingerprint if source.similarity else source.fingerprint,
         "evaluations": int(matrix.evaluations),
         "method": matrix.method,
+        "nugget": float(matrix.nugget),
         "error": None if error is None else _pack_error(error),
     }
     files.write(path, arrays | item_arrays, facts)
@@ -113,6 +114,7 @@ def load(path: str | Path, similarity: Any = None, items: Any = None) -> Factore
         evaluations=facts["evaluations"],
         error=None if facts["error"] is None else _unpack_error(facts["error"]),
         method=facts["method"],
+        nugget=facts["nugget"],
     )
 
 

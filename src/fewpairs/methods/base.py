@@ -27,6 +27,8 @@ class Factors:
     right: FloatArray | None = None
     left_landmarks: IntArray | None = None
     right_landmarks: IntArray | None = None
+    #: What a landmark's similarity with itself has that its neighbours do not share.
+    nugget: float = 0.0
 
 
 class Method(Protocol):
@@ -38,8 +40,18 @@ class Method(Protocol):
         """Count the evaluations that `landmarks` columns lead to."""
         ...
 
-    def fit(self, oracle: Oracle, landmarks: IntArray, rng: np.random.Generator) -> Factors:
-        """Read what is needed and return the factors."""
+    def fit(
+        self,
+        oracle: Oracle,
+        landmarks: IntArray,
+        rng: np.random.Generator,
+        allowance: int | None = None,
+    ) -> Factors:
+        """Read what is needed and return the factors.
+
+        `allowance` is what the user's budget leaves for the method; one that cannot use it all
+        on its landmarks ignores it.
+        """
         ...
 
 
@@ -60,6 +72,7 @@ def assemble(oracle: Oracle, factors: Factors, known: KnownOption, title: str) -
         ),
         evaluations=oracle.evaluations,
         method=title,
+        nugget=factors.nugget,
     )
 
 
@@ -71,8 +84,12 @@ def _evaluated(oracle: Oracle, factors: Factors) -> Known:
     # One array in both roles is held, and saved, once.
     columns = Lines(index, factors.left if shared else values, m)
     rows = columns if oracle.symmetric else Lines(memory.rows.landmarks, memory.rows.values, n)
-    known = Known(columns, rows, memory.diagonal)
+    everyone = np.arange(n)
+    diagonal = memory.find(everyone, everyone) if oracle.square else None
+    whole = diagonal is not None and not np.isnan(diagonal).any()
+    known = Known(columns, rows, diagonal if whole else None)
     i, j, single = memory.scattered()
-    if len(i) == 0:
-        return known
-    return known.with_entries(i, j, single, both=oracle.symmetric)
+    if whole:
+        off = i != j
+        i, j, single = i[off], j[off], single[off]
+    return known.with_entries(i, j, single, both=oracle.symmetric) if len(i) else known

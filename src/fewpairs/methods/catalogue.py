@@ -11,10 +11,12 @@ import numpy as np
 from fewpairs.errors import AsymmetryError, InputError, UnknownNameError
 from fewpairs.methods.base import KnownOption, Method
 from fewpairs.methods.cur import SiCUR, Skeleton, StaCUR
+from fewpairs.methods.fitted import Fitted
 from fewpairs.methods.nystrom import Nystrom, RescaledSMSNystrom, SMSNystrom
 from fewpairs.methods.optimal import Optimal
 
 METHODS: dict[str, type[Any]] = {
+    "fitted": Fitted,
     "nystrom": Nystrom,
     "sms": SMSNystrom,
     "sms-rescaled": RescaledSMSNystrom,
@@ -33,8 +35,7 @@ def find_method(
     Parameters
     ----------
     name : str
-        One of `METHODS`, or "auto": for a symmetric similarity Nyström on the eigenvalues above
-        a fiftieth of the largest, otherwise SiCUR; both with the evaluated entries put back.
+        One of `METHODS`, or "auto", which is "fitted".
     options : mapping
         Fields of the method, and ``known``.
     symmetric : bool
@@ -47,12 +48,10 @@ def find_method(
     title : str
     """
     given = dict(options)
-    if name == "auto":
-        name = "nystrom" if symmetric else "sicur"
-        given = {"known": "exact"} | ({"threshold": 0.02} if symmetric else {}) | given
+    name = "fitted" if name == "auto" else name
     if name not in METHODS:
         raise UnknownNameError("method", name, ["auto", *METHODS])
-    known = given.pop("known", None)
+    known = given.pop("known", "exact" if name == "fitted" else None)
     if known not in (None, "exact"):
         raise InputError(
             f"known is {known!r}.",
@@ -66,7 +65,7 @@ def find_method(
             raise UnknownNameError(
                 "option", option, [*allowed, "known"], where=f'of the method "{name}"'
             )
-        _check(option, value, boolean=allowed[option] == "bool")
+        _check(option, value, str(allowed[option]))
     method: Method = kind(**given)
     if method.needs_symmetric and not symmetric:
         raise AsymmetryError(
@@ -78,15 +77,22 @@ def find_method(
     return method, known, title
 
 
-def _check(option: str, value: Any, *, boolean: bool) -> None:
-    if boolean:
-        good = isinstance(value, (bool, np.bool_))
-        wanted = "True or False"
+def _check(option: str, value: Any, kind: str) -> None:
+    """Check one option by its annotation; shares lie below 1, counts and factors from 1 on."""
+    number = isinstance(value, (int, float, np.integer, np.floating))
+    number = number and not isinstance(value, bool) and np.isfinite(value) and value >= 0
+    if kind == "bool":
+        good, wanted = isinstance(value, (bool, np.bool_)), "True or False"
+    elif kind.startswith("Diagonal"):
+        good = value is None or value == "evaluate" or number
+        wanted = '"evaluate", the number that every item has, or None'
+    elif kind == "int" or option == "oversampling":
+        whole = kind != "int" or isinstance(value, (int, np.integer))
+        good, wanted = number and whole and value >= 1, "a number of at least 1"
+    elif option in ("near", "tuning"):
+        good, wanted = number and value < 1, "a share: 0 or more, and below 1"
     else:
-        number = isinstance(value, (int, float, np.integer, np.floating))
-        good = number and not isinstance(value, bool) and np.isfinite(value) and value >= 0
-        good = good and (option != "oversampling" or value >= 1)
-        wanted = "a number of at least 1" if option == "oversampling" else "a number, 0 or more"
+        good, wanted = number, "a number, 0 or more"
     if not good:
         raise InputError(
             f"the option {option} is {value!r}.",

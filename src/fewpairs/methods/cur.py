@@ -39,7 +39,13 @@ class Skeleton:
         left, right = halves(np.arange(landmarks))
         return price_of(planner, len(left), len(right), landmarks)
 
-    def fit(self, oracle: Oracle, landmarks: IntArray, rng: np.random.Generator) -> Factors:  # noqa: ARG002
+    def fit(
+        self,
+        oracle: Oracle,
+        landmarks: IntArray,
+        rng: np.random.Generator,  # noqa: ARG002
+        allowance: int | None = None,  # noqa: ARG002
+    ) -> Factors:
         """Read columns S₁ and rows S₂; their crossing is inverted."""
         s1, s2 = halves(landmarks)
         return crossing(oracle, landmarks, s1, s2, self.threshold)
@@ -62,7 +68,13 @@ class SiCUR:
         """Count s rows, and s/2 of their columns."""
         return price_of(planner, max(1, landmarks // 2), landmarks, landmarks)
 
-    def fit(self, oracle: Oracle, landmarks: IntArray, rng: np.random.Generator) -> Factors:  # noqa: ARG002
+    def fit(
+        self,
+        oracle: Oracle,
+        landmarks: IntArray,
+        rng: np.random.Generator,  # noqa: ARG002
+        allowance: int | None = None,  # noqa: ARG002
+    ) -> Factors:
         """Read columns S₁ and rows S₂ ⊃ S₁; their crossing is inverted."""
         # Landmarks come in random order, so the first half is a random half.
         s1 = landmarks[: max(1, len(landmarks) // 2)]
@@ -92,7 +104,13 @@ class StaCUR:
         left, right = halves(np.arange(landmarks))
         return price_of(planner, len(left), len(right), landmarks)
 
-    def fit(self, oracle: Oracle, landmarks: IntArray, rng: np.random.Generator) -> Factors:  # noqa: ARG002
+    def fit(
+        self,
+        oracle: Oracle,
+        landmarks: IntArray,
+        rng: np.random.Generator,  # noqa: ARG002
+        allowance: int | None = None,  # noqa: ARG002
+    ) -> Factors:
         """Read columns S₁ and rows S₂; the core is a sampled least-squares fit."""
         s1, s2 = (landmarks, landmarks) if self.same else halves(landmarks)
         left, right = read(oracle, landmarks, s1, s2)

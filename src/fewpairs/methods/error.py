@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,39 +12,56 @@ from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.errors import ErrorEstimateWarning
 from fewpairs.factored.error import ErrorEstimate
 from fewpairs.factored.matrix import FactoredMatrix
+from fewpairs.methods.pairs import Scores, draw, parts, profiles
 from fewpairs.oracle.memory import ColumnStore
 from fewpairs.oracle.oracle import Oracle
 
 #: The diagonal is few entries that may carry much of the weight, so it is sampled on its own.
 _DIAGONAL_SHARE = 0.1
-#: Populations up to this size are listed; larger ones are drawn from by rejection.
-_LISTED = 200_000
 #: A large sample that rests on fewer pairs than this is a surprise worth a warning.
 _FEW, _MANY = 5, 500
 _CONFIDENCE = 0.95
 _ROUNDING = 1e-8
+#: With fewer columns there are no profiles worth the name.
+_COLUMNS = 10
 
 
 @dataclass(frozen=True, eq=False)
 class Stratum:
-    """A part of the unseen entries, and a uniform sample of it.
+    """A part of the unseen entries, and a sample of it.
 
-    `off` and `size` are, for each sampled pair, the squared residual and the squared value,
-    summed over both orders where one evaluation stands for both.
+    Parameters
+    ----------
+    population : int
+    off, size : ndarray
+        For each sampled pair the squared residual and the squared value, summed over both
+        orders where one evaluation stands for both.
+    weights : ndarray
+        Inverse probabilities, with a mean of about 1; all 1 for a uniform sample.
     """
 
     population: int
     off: FloatArray
     size: FloatArray
+    weights: FloatArray
+
+    def mean(self, values: FloatArray) -> float:
+        """Estimate the mean over the population."""
+        return float(self.weights @ values) / float(self.weights.sum())
 
 
 def estimate_error(
-    matrix: FactoredMatrix, oracle: Oracle, n_pairs: int, rng: np.random.Generator
+    matrix: FactoredMatrix,
+    oracle: Oracle,
+    n_pairs: int,
+    rng: np.random.Generator,
+    *,
+    weighted: bool = True,
 ) -> ErrorEstimate:
     """Estimate ‖K − K̃‖ / ‖K‖ over the whole matrix.
 
-    What was evaluated is compared exactly; what was not is estimated from uniformly drawn pairs,
-    with a log-scale t interval by linearisation (docs/error.md).
+    What was evaluated is compared exactly; what was not is estimated from drawn pairs, with a
+    log-scale t interval by linearisation (docs/error.md).
 
     Parameters
     ----------
@@ -55,21 +71,23 @@ def estimate_error(
     n_pairs : int
         Unseen pairs to evaluate; fewer if there are fewer.
     rng : numpy.random.Generator
+    weighted : bool, default=True
+        Draw pairs that may matter more often; False draws uniformly.
 
     Returns
     -------
     ErrorEstimate
     """
     off, size = seen(matrix, oracle)
-    strata = unseen(matrix, oracle, n_pairs, rng)
+    strata = unseen(matrix, oracle, n_pairs, rng, weighted=weighted)
     return combine(off, size, strata)
 
 
 def combine(off: float, size: float, strata: list[Stratum]) -> ErrorEstimate:
     """Turn seen sums and unseen samples into an estimate with its interval."""
     drawn = sum(len(s.off) for s in strata)
-    total_off = off + sum(s.population * float(s.off.mean()) for s in strata)
-    total_size = size + sum(s.population * float(s.size.mean()) for s in strata)
+    total_off = off + sum(s.population * s.mean(s.off) for s in strata)
+    total_size = size + sum(s.population * s.mean(s.size) for s in strata)
     if total_off == 0:
         return ErrorEstimate(0.0, 0.0, 0.0, drawn)
     if total_size == 0:
@@ -103,8 +121,11 @@ def _influence(stratum: Stratum, total_off: float, total_size: float) -> FloatAr
     if drawn == 1:
         return np.full(1, 1.0)
     moved = stratum.off / total_off - stratum.size / total_size
-    finite = (1 - drawn / population) * drawn / (drawn - 1)
-    return np.asarray((moved - moved.mean()) * (population / drawn) * np.sqrt(finite))
+    share = stratum.weights / stratum.weights.sum()
+    # A pair that was certain to be drawn adds no uncertainty.
+    uncertain = 1 - np.minimum(1, drawn / population / stratum.weights)
+    spread = np.sqrt(uncertain * drawn / (drawn - 1))
+    return np.asarray((moved - share @ moved) * population * share * spread)
 
 
 # ---------------------------------------------------------------------- what was evaluated
@@ -148,12 +169,6 @@ def _off_lines(matrix: FactoredMatrix, columns: ColumnStore, rows: ColumnStore) 
     return total
 
 
-def parts(length: int, step: int = 4096) -> Iterator[slice]:
-    """Cut a tall array into slices of rows."""
-    for start in range(0, length, step):
-        yield slice(start, min(start + step, length))
-
-
 def _of_pairs(
     matrix: FactoredMatrix, i: IntArray, j: IntArray, values: FloatArray, *, both: bool
 ) -> tuple[FloatArray, FloatArray]:
@@ -170,59 +185,74 @@ def _of_pairs(
 
 
 def unseen(
-    matrix: FactoredMatrix, oracle: Oracle, n_pairs: int, rng: np.random.Generator
+    matrix: FactoredMatrix,
+    oracle: Oracle,
+    n_pairs: int,
+    rng: np.random.Generator,
+    *,
+    weighted: bool,
 ) -> list[Stratum]:
     """Draw and evaluate pairs outside everything evaluated: off the diagonal, and on it."""
     memory = oracle.memory
     n, m = oracle.shape
     rows = np.flatnonzero(memory.rows.position(np.arange(n)) < 0)
     columns = np.flatnonzero(memory.columns.position(np.arange(m)) < 0)
-    known_i, known_j, _ = memory.scattered()
-    known_pairs = memory.keys(known_i[known_i != known_j], known_j[known_i != known_j])
-
-    both = np.intersect1d(rows, columns)
+    i, j, _ = memory.scattered()
+    off = i != j if oracle.square else np.ones(len(i), dtype=bool)
+    known = np.sort(memory.keys(i[off], j[off]))
+    both = np.intersect1d(rows, columns) if oracle.square else rows[:0]
     single = both[np.isnan(memory.find(both, both))]
     if oracle.symmetric:
-        population = len(rows) * (len(rows) - 1) // 2 - len(known_pairs)
+        population = len(rows) * (len(rows) - 1) // 2 - len(known)
     else:
-        population = len(rows) * len(columns) - len(both) - len(known_pairs)
+        population = len(rows) * len(columns) - len(both) - len(known)
     on = min(len(single), max(2, round(_DIAGONAL_SHARE * n_pairs)), n_pairs)
     if population < n_pairs - on:  # few pairs are left: the diagonal gets the rest
         on = min(len(single), n_pairs - population)
-    i, j = _draw(rows, columns, known_pairs, min(population, n_pairs - on), oracle, rng)
+    count = min(population, n_pairs - on)
+    scores = _scores(matrix, oracle, rows, columns) if weighted and 0 < count < population else None
+    pairs = draw(
+        rows,
+        columns,
+        count,
+        rng,
+        symmetric=oracle.symmetric,
+        known=known,
+        width=m,
+        scores=scores,
+    )
     d = rng.permutation(single)[:on]
     strata = []
-    for count, (a, b) in ((population, (i, j)), (len(single), (d, d))):
-        if count and len(a):
+    for size, a, b, weights in (
+        (population, pairs.rows, pairs.columns, pairs.weights),
+        (len(single), d, d, np.ones(len(d))),
+    ):
+        if size and len(a):
             values = oracle.entries(a, b)
-            strata.append(Stratum(count, *_of_pairs(matrix, a, b, values, both=oracle.symmetric)))
+            sums = _of_pairs(matrix, a, b, values, both=oracle.symmetric)
+            strata.append(Stratum(size, *sums, weights))
     return strata
 
 
-def _draw(
-    rows: IntArray,
-    columns: IntArray,
-    known: IntArray,
-    count: int,
-    oracle: Oracle,
-    rng: np.random.Generator,
-) -> tuple[IntArray, IntArray]:
-    """Draw different unseen pairs off the diagonal, all equally likely."""
+def _scores(
+    matrix: FactoredMatrix, oracle: Oracle, rows: IntArray, columns: IntArray
+) -> Scores | None:
+    """Return what the result and the evaluated columns say of unseen pairs."""
     memory = oracle.memory
-    if count <= 0:
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    if len(rows) * len(columns) <= max(_LISTED, 8 * count):
-        i, j = np.repeat(rows, len(columns)), np.tile(columns, len(rows))
-        usable = i < j if oracle.symmetric else i != j
-        keys = memory.keys(i[usable], j[usable])
-        keys = np.setdiff1d(keys, known)
-        return memory.unkey(rng.permutation(keys)[:count])
-    drawn = np.empty(0, dtype=np.int64)
-    while len(drawn) < count:
-        i = rng.choice(rows, 2 * count)
-        j = rng.choice(columns, 2 * count)
-        keys = memory.keys(i[i != j], j[i != j])
-        drawn = np.concatenate([drawn, keys[~np.isin(keys, known)]])
-        _, first = np.unique(drawn, return_index=True)
-        drawn = drawn[np.sort(first)]
-    return memory.unkey(drawn[:count])
+    values = memory.columns.values
+    if values.shape[1] < _COLUMNS or not oracle.square:
+        return None
+    lines = values if oracle.symmetric else np.hstack([values, memory.rows.values])
+    row_profiles = profiles(lines, rows)
+    same = rows is columns or np.array_equal(rows, columns)
+    return Scores(
+        matrix.left,
+        matrix.core,
+        matrix.right,
+        rows,
+        columns,
+        row_profiles,
+        row_profiles if same else profiles(lines, columns),
+        float(values.min()),
+        float(values.max()),
+    )

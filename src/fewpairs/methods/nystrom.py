@@ -42,7 +42,13 @@ class Nystrom:
         """Count s columns."""
         return planner.price_of_columns(landmarks)
 
-    def fit(self, oracle: Oracle, landmarks: IntArray, rng: np.random.Generator) -> Factors:  # noqa: ARG002
+    def fit(
+        self,
+        oracle: Oracle,
+        landmarks: IntArray,
+        rng: np.random.Generator,  # noqa: ARG002
+        allowance: int | None = None,  # noqa: ARG002
+    ) -> Factors:
         """Read the landmarks' columns; the core is the inverse of their square."""
         columns = oracle.columns(landmarks)
         core = symmetric_inverse(columns[landmarks], self.threshold)
@@ -80,7 +86,13 @@ class SMSNystrom:
         more = self._square_size(planner.n, landmarks) - landmarks
         return planner.price_of_columns(landmarks) + planner.price_of_square(more)
 
-    def fit(self, oracle: Oracle, landmarks: IntArray, rng: np.random.Generator) -> Factors:
+    def fit(
+        self,
+        oracle: Oracle,
+        landmarks: IntArray,
+        rng: np.random.Generator,
+        allowance: int | None = None,  # noqa: ARG002
+    ) -> Factors:
         """Read s₁ columns and the S₂ × S₂ square; shift by its smallest eigenvalue."""
         n = oracle.shape[0]
         columns = oracle.columns(landmarks)

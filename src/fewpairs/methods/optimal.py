@@ -38,7 +38,13 @@ class Optimal:
             )
         return planner.price_of_columns(planner.n)
 
-    def fit(self, oracle: Oracle, landmarks: IntArray, rng: np.random.Generator) -> Factors:  # noqa: ARG002
+    def fit(
+        self,
+        oracle: Oracle,
+        landmarks: IntArray,
+        rng: np.random.Generator,  # noqa: ARG002
+        allowance: int | None = None,  # noqa: ARG002
+    ) -> Factors:
         """Evaluate everything and keep the largest part."""
         rank = len(landmarks)
         everything = oracle.columns(np.arange(oracle.shape[1]))

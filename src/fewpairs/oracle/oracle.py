@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -150,6 +151,11 @@ class Oracle:
         """Return the similarity of every item with itself; free where it is declared."""
         everyone = np.arange(min(self.shape))
         return self.entries(everyone, everyone)
+
+    def declare_diagonal(self, value: float) -> None:
+        """Take every self-similarity as known, so that none is evaluated."""
+        self.memory.diagonal = np.full(self.shape[0], value)
+        self.planner = replace(self.planner, diagonal_known=True)
 
     def check_symmetry(self, rows: IntArray, columns: IntArray) -> None:
         """Ask for some entries in both orders, and refuse a similarity that depends on it.

@@ -1,0 +1,229 @@
+"""How much each candidate core counts: least squares on evaluated pairs, guarded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import nnls
+
+from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.methods.cores import Cores
+
+_FOLDS = 5
+_ROWS = 300
+_STRENGTHS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
+
+
+@dataclass(frozen=True, eq=False)
+class Normal:
+    """Normal equations of the candidates' predictions: Gw = q."""
+
+    gram: FloatArray
+    target: FloatArray
+
+    @classmethod
+    def of(cls, predictions: FloatArray, values: FloatArray, weights: FloatArray) -> Normal:
+        """Weighted means of products over pairs."""
+        total = float(weights.sum()) or 1.0
+        weighted = predictions * (weights / total)[:, None]
+        return cls(weighted.T @ predictions, weighted.T @ values)
+
+    def blended(self, other: Normal, share: float) -> Normal:
+        """Mix with other equations; `share` is what these count."""
+        return Normal(
+            share * self.gram + (1 - share) * other.gram,
+            share * self.target + (1 - share) * other.target,
+        )
+
+    def of_some(self, chosen: IntArray) -> Normal:
+        """Keep some candidates."""
+        return Normal(self.gram[np.ix_(chosen, chosen)], self.target[chosen])
+
+    def non_negative(self) -> FloatArray:
+        """Solve with weights of at least 0, on the directions that carry anything."""
+        values, vectors = np.linalg.eigh((self.gram + self.gram.T) / 2)
+        keep = values > 1e-11 * max(float(values[-1]), 0.0)
+        if not keep.any() or values[-1] <= 0:
+            return np.zeros(len(self.target))
+        roots = np.sqrt(values[keep])
+        matrix = (vectors[:, keep] * roots).T
+        right = (vectors[:, keep].T @ self.target) / roots
+        return np.asarray(nnls(matrix, right, maxiter=50 * len(self.target))[0])
+
+    def moved(self, start: FloatArray, strength: float) -> FloatArray:
+        """Go from `start` towards the unconstrained solution, signs allowed, ridge-damped."""
+        size = float(np.trace(self.gram)) / len(start)
+        damped = self.gram + strength * size * np.eye(len(start))
+        return np.asarray(start + np.linalg.solve(damped, self.target - self.gram @ start))
+
+
+def landmark_folds(
+    left: FloatArray,
+    square: FloatArray,
+    rows: IntArray,
+    gap: float,
+    rng: np.random.Generator,
+    *,
+    symmetric: bool,
+) -> Normal:
+    """Predict the columns of held-out landmarks from the others: costs no evaluations.
+
+    Parameters
+    ----------
+    left : ndarray of shape (n, s)
+        Columns of the landmarks.
+    square : ndarray of shape (s, s)
+    rows : ndarray
+        Items that are no landmarks.
+    gap : float
+    rng : numpy.random.Generator
+    symmetric : bool
+
+    Returns
+    -------
+    Normal
+    """
+    s = len(square)
+    some = rng.permutation(rows)[:_ROWS]
+    places = rng.permutation(s)
+    gram: FloatArray | float = 0.0
+    target: FloatArray | float = 0.0
+    count = 0
+    for fold in range(_FOLDS):
+        held = places[fold::_FOLDS]
+        kept = np.setdiff1d(np.arange(s), held)
+        cores = Cores.of(square[np.ix_(kept, kept)], gap, symmetric=symmetric)
+        guessed = cores.block_predictions(left[np.ix_(some, kept)], square[np.ix_(kept, held)].T)
+        truth = left[np.ix_(some, held)].ravel()
+        gram = gram + guessed @ guessed.T
+        target = target + guessed @ truth
+        count += len(truth)
+    return Normal(np.asarray(gram) / count, np.asarray(target) / count)
+
+
+@dataclass(frozen=True, eq=False)
+class Tuning:
+    """Evaluated pairs, what the candidates say of them, and the folds' equations.
+
+    Parameters
+    ----------
+    predictions : ndarray of shape (pairs, candidates)
+    values, weights : ndarray of shape (pairs,)
+    folds : Normal or None
+        None where there are too few landmarks.
+    share : float
+        What the pairs count beside the folds.
+    """
+
+    predictions: FloatArray
+    values: FloatArray
+    weights: FloatArray
+    folds: Normal | None
+    share: float
+
+    def normal(self, chosen: IntArray, pairs: IntArray | slice = slice(None)) -> Normal:
+        """Return the blended equations of some candidates on some of the pairs."""
+        own = Normal.of(self.predictions[pairs][:, chosen], self.values[pairs], self.weights[pairs])
+        return own if self.folds is None else own.blended(self.folds.of_some(chosen), self.share)
+
+    def residual(self, weights: FloatArray) -> float:
+        """Return the weighted sum of squared residuals."""
+        return float(self.weights @ (self.predictions @ weights - self.values) ** 2)
+
+    @property
+    def energy(self) -> float:
+        """The weighted sum of squared values."""
+        return float(self.weights @ self.values**2)
+
+
+def refined(
+    tuning: Tuning, chosen: IntArray, start: FloatArray, rng: np.random.Generator
+) -> FloatArray:
+    """Allow negative weights, if cross-validation on the pairs gains more than one standard error.
+
+    Parameters
+    ----------
+    tuning : Tuning
+    chosen : ndarray
+        Candidates in use.
+    start : ndarray
+        Their non-negative weights.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray
+        `start`, or the refined weights.
+    """
+    whole = tuning.normal(chosen)
+    if np.trace(whole.gram) <= 0 or len(tuning.values) < 2 * _FOLDS:
+        return start
+    fold_of = rng.permutation(len(tuning.values)) % _FOLDS
+    gains = np.zeros((len(_STRENGTHS), _FOLDS))
+    for fold in range(_FOLDS):
+        inside, outside = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
+        normal = tuning.normal(chosen, inside)
+        base = normal.non_negative()
+        w = tuning.weights[outside] / tuning.weights[outside].sum()
+        guesses, values = tuning.predictions[outside][:, chosen], tuning.values[outside]
+        before = float(w @ (guesses @ base - values) ** 2)
+        for k, strength in enumerate(_STRENGTHS):
+            after = float(w @ (guesses @ normal.moved(base, strength) - values) ** 2)
+            gains[k, fold] = before - after
+    best = int(gains.mean(axis=1).argmax())
+    error = float(gains[best].std(ddof=1)) / np.sqrt(_FOLDS)
+    return whole.moved(start, _STRENGTHS[best]) if gains[best].mean() > error else start
+
+
+def weigh(
+    cores: Cores,
+    tuning: Tuning,
+    sane: SanityCheck,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Return the candidates' weights; the smallest ridges are dropped until the result is sane."""
+    ridge = cores.ridge_index
+    weights = np.zeros(cores.count)
+    for smallest in range(int(ridge.max()) + 1):
+        chosen = np.flatnonzero(ridge >= smallest)
+        start = tuning.normal(chosen).non_negative()
+        refinement = refined(tuning, chosen, start, rng) if tuning.folds is not None else start
+        accepted = next((w for w in (refinement, start) if sane.passes(chosen, w)), None)
+        if accepted is not None:
+            weights[chosen] = accepted
+            break
+    return _single_if_exact(tuning, weights)
+
+
+def _single_if_exact(tuning: Tuning, weights: FloatArray) -> FloatArray:
+    """Take one candidate where it alone is nearly exact: normal equations bottom out at 1e-5."""
+    if not len(tuning.values):
+        return weights
+    each = tuning.weights @ (tuning.predictions - tuning.values[:, None]) ** 2
+    best = int(each.argmin())
+    if each[best] < 0.98 * tuning.residual(weights) and each[best] < 1e-6 * tuning.energy:
+        single = np.zeros_like(weights)
+        single[best] = 1.0
+        return single
+    return weights
+
+
+@dataclass(frozen=True, eq=False)
+class SanityCheck:
+    """On pairs that nobody evaluated, the result must not carry more energy than the data do.
+
+    Parameters
+    ----------
+    checks : list of (predictions, mean square of the data)
+    """
+
+    checks: list[tuple[FloatArray, float]]
+
+    def passes(self, chosen: IntArray, weights: FloatArray) -> bool:
+        """Whether mean(K̃²) ≤ 1.5 · mean(K²) on every set of pairs."""
+        return all(
+            float(((p[:, chosen] @ weights) ** 2).mean()) <= 1.5 * max(energy, 1e-300)
+            for p, energy in self.checks
+            if len(p)
+        )
