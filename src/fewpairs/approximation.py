@@ -12,9 +12,11 @@ from fewpairs.errors import InputError
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.methods.base import assemble
 from fewpairs.methods.error import estimate_error
+from fewpairs.methods.fitted import Fitted
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
-from fewpairs.planning import Plan, make_plan
+from fewpairs.planning import Plan, evaluations_of, make_plan
+from fewpairs.sizing import AUDIT_PAIRS, Target, check_target, grow_to
 
 
 def approximate(
@@ -23,6 +25,7 @@ def approximate(
     *,
     landmarks: int | npt.ArrayLike | None = None,
     budget: float | None = None,
+    target_error: float | None = None,
     method: str = "auto",
     selection: Any = "uniform",
     error_pairs: int | None = None,
@@ -43,6 +46,10 @@ def approximate(
         Number of columns to read (by default 100), or their positions.
     budget : int or float, optional
         Instead: evaluations to spend in all, or (a float below 1) a share of all pairs.
+    target_error : float, optional
+        Instead: add landmarks until the upper end of the error estimate is below this. A budget
+        beside it is the most that may be spent. `K.curve` holds the steps, `K.stopped_because`
+        the end: the target was reached, the curve has flattened, the budget is spent.
     method : str, default="auto"
         "nystrom", "sms", "sms-rescaled", "skeleton", "sicur", "stacur", "optimal", or the best
         there is.
@@ -75,6 +82,10 @@ def approximate(
     """
     oracle = _oracle(items, similarity, n_jobs, progress)
     rng = generator(random_state)
+    if target_error is not None:
+        return _run_to_target(
+            oracle, target_error, landmarks, budget, method, selection, error_pairs, options, rng
+        )
     plan = make_plan(
         oracle,
         landmarks=landmarks,
@@ -86,6 +97,42 @@ def approximate(
     )
     with oracle.watch(plan.evaluations):
         return _run(oracle, plan, rng)
+
+
+def _run_to_target(
+    oracle: Oracle,
+    target_error: float,
+    landmarks: Any,
+    budget: float | None,
+    method: str,
+    selection: Any,
+    error_pairs: int | None,
+    options: dict[str, Any],
+    rng: np.random.Generator,
+) -> FactoredMatrix:
+    wanted = check_target(target_error)
+    if landmarks is not None or method not in ("auto", "fitted") or selection != "uniform":
+        raise InputError(
+            "target_error was given beside landmarks, another method, or another selection.",
+            "It finds the number of uniform landmarks of the default method by itself.",
+            "Pass target_error alone, or with a budget.",
+        )
+    plan = make_plan(
+        oracle,
+        landmarks=1,
+        budget=None,
+        method=method,
+        selection=selection,
+        error_pairs=error_pairs or None,
+        options=options,
+    )
+    assert isinstance(plan.method, Fitted)  # noqa: S101 - by the check above
+    everything = oracle.planner.price_of_everything
+    most = everything * 2 if budget is None else evaluations_of(budget, oracle.planner)
+    audit = min(error_pairs or AUDIT_PAIRS, max(200, oracle.shape[0]))
+    target = Target(wanted, most, audit)
+    with oracle.watch(min(most, everything)):
+        return grow_to(oracle, plan.method, target, rng, plan.title)
 
 
 def _run(oracle: Oracle, plan: Plan, rng: np.random.Generator) -> FactoredMatrix:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from fewpairs.errors import InputError
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
+SingleArray: TypeAlias = npt.NDArray[np.float32]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | None
 

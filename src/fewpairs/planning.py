@@ -111,7 +111,7 @@ def make_plan(
     price = _Price(oracle, chosen, pairs)
     allowance = None
     if budget is not None:
-        most = _evaluations(budget, oracle.planner)
+        most = evaluations_of(budget, oracle.planner)
         count = _fit_budget(price, most, n)
         allowance = most - price.beside(count)
     elif landmarks is None:
@@ -252,7 +252,8 @@ def _fit_budget(price: _Price, budget: int, n: int) -> int:
     return low
 
 
-def _evaluations(budget: float, planner: Planner) -> int:
+def evaluations_of(budget: float, planner: Planner) -> int:
+    """Turn a budget into a number of evaluations."""
     whole = isinstance(budget, (int, np.integer)) and not isinstance(budget, bool)
     if whole and budget > 0:
         return int(budget)

@@ -185,6 +185,19 @@ def test_a_callback_stops_the_run_and_what_was_evaluated_is_kept():
     assert len(counter.asked) == len(counter.unordered) == distinct(60, 20)
 
 
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_what_a_stopped_run_left_open_is_asked_for_later(kind, symmetric):
+    counter = Counter((symmetric_matrix if symmetric else asymmetric_matrix)(60))
+    sim = counter.similarity(kind, symmetric=symmetric, block_size=50)
+    oracle = fp.Oracle(range(60), sim, progress=lambda done, planned: done < 300)
+    with pytest.raises(fp.errors.StoppedError):
+        oracle.rows(range(20))
+    oracle.progress = None
+    assert np.array_equal(oracle.columns([30, 31]), counter.matrix[:, [30, 31]])
+    assert np.array_equal(oracle.rows(range(20)), counter.matrix[:20])
+    assert np.array_equal(oracle.columns(range(20)), counter.matrix[:, :20])
+
+
 @pytest.mark.parametrize("indices", [[-1], [99], [0.5], [[1, 2]]])
 def test_bad_indices_are_refused(indices):
     oracle = fp.Oracle(range(5), fp.Precomputed(np.eye(5)))

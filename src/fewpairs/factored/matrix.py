@@ -95,6 +95,9 @@ class FactoredMatrix:
         self.error = error
         self.method = method
         self.nugget = nugget
+        #: Steps of a run with a target error: evaluations, landmarks, error; and why it ended.
+        self.curve: list[Any] = []
+        self.stopped_because = ""
 
     # ------------------------------------------------------------------ reading entries
 

@@ -12,7 +12,7 @@ from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.errors import ErrorEstimateWarning
 from fewpairs.factored.error import ErrorEstimate
 from fewpairs.factored.matrix import FactoredMatrix
-from fewpairs.methods.pairs import Scores, draw, parts, profiles
+from fewpairs.methods.pairs import Drawn, Scores, draw, parts, profiles
 from fewpairs.oracle.memory import ColumnStore
 from fewpairs.oracle.oracle import Oracle
 
@@ -128,6 +128,44 @@ def _influence(stratum: Stratum, total_off: float, total_size: float) -> FloatAr
     return np.asarray((moved - share @ moved) * population * share * spread)
 
 
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """One sample of pairs, set aside before the run grows, that judges every step of it.
+
+    Pairs that a later step reads in a column drop out; the others remain a sample, with the same
+    weights, of what is still unseen.
+    """
+
+    rows: IntArray
+    columns: IntArray
+    weights: FloatArray
+    values: FloatArray
+
+    @classmethod
+    def draw(
+        cls, matrix: FactoredMatrix, oracle: Oracle, n_pairs: int, rng: np.random.Generator
+    ) -> Audit:
+        """Draw pairs by what a first small result says of them, and evaluate them unseen."""
+        unknown = Unseen.of(oracle)
+        count = min(n_pairs, unknown.population)
+        pairs = unknown.draw(matrix, oracle, count, rng, weighted=True)
+        values = oracle.set_aside(pairs.rows, pairs.columns)
+        return cls(pairs.rows, pairs.columns, pairs.weights, values)
+
+    def judge(self, matrix: FactoredMatrix, oracle: Oracle) -> ErrorEstimate:
+        """Estimate the error of one step's result."""
+        memory = oracle.memory
+        i, j = self.rows, self.columns
+        out = (memory.rows.position(i) < 0) & (memory.columns.position(j) < 0)
+        out &= np.isnan(memory.entries.find(memory.keys(i, j)))
+        population = Unseen.of(oracle).population
+        strata = []
+        if out.any():
+            sums = _of_pairs(matrix, i[out], j[out], self.values[out], both=oracle.symmetric)
+            strata.append(Stratum(population, *sums, self.weights[out]))
+        return combine(*seen(matrix, oracle), strata)
+
+
 # ---------------------------------------------------------------------- what was evaluated
 
 
@@ -184,6 +222,57 @@ def _of_pairs(
 # ---------------------------------------------------------------------- what was not
 
 
+@dataclass(frozen=True, eq=False)
+class Unseen:
+    """The entries that nothing evaluated covers: pairs off the diagonal, and single items."""
+
+    rows: IntArray
+    columns: IntArray
+    known: IntArray  # keys of single entries among them that are known all the same
+    single: IntArray  # items whose self-similarity is unknown
+    population: int  # pairs off the diagonal
+
+    @classmethod
+    def of(cls, oracle: Oracle) -> Unseen:
+        """Read it off the oracle's memory."""
+        memory = oracle.memory
+        n, m = oracle.shape
+        rows = np.flatnonzero(memory.rows.position(np.arange(n)) < 0)
+        columns = np.flatnonzero(memory.columns.position(np.arange(m)) < 0)
+        i, j, _ = memory.scattered()
+        off = i != j if oracle.square else np.ones(len(i), dtype=bool)
+        known = memory.keys(i[off], j[off])
+        both = np.intersect1d(rows, columns) if oracle.square else rows[:0]
+        single = both[np.isnan(memory.find(both, both))]
+        pairs = len(rows) * len(columns) - len(both)
+        population = (pairs // 2 if oracle.symmetric else pairs) - len(known)
+        return cls(rows, columns, known, single, population)
+
+    def draw(
+        self,
+        matrix: FactoredMatrix,
+        oracle: Oracle,
+        count: int,
+        rng: np.random.Generator,
+        *,
+        weighted: bool,
+    ) -> Drawn:
+        """Draw pairs off the diagonal that are neither known nor set aside."""
+        scores = None
+        if weighted and 0 < count < self.population:
+            scores = _scores(matrix, oracle, self.rows, self.columns)
+        return draw(
+            self.rows,
+            self.columns,
+            count,
+            rng,
+            symmetric=oracle.symmetric,
+            known=np.union1d(self.known, oracle.memory.aside.all()[0]),
+            width=oracle.shape[1],
+            scores=scores,
+        )
+
+
 def unseen(
     matrix: FactoredMatrix,
     oracle: Oracle,
@@ -193,34 +282,12 @@ def unseen(
     weighted: bool,
 ) -> list[Stratum]:
     """Draw and evaluate pairs outside everything evaluated: off the diagonal, and on it."""
-    memory = oracle.memory
-    n, m = oracle.shape
-    rows = np.flatnonzero(memory.rows.position(np.arange(n)) < 0)
-    columns = np.flatnonzero(memory.columns.position(np.arange(m)) < 0)
-    i, j, _ = memory.scattered()
-    off = i != j if oracle.square else np.ones(len(i), dtype=bool)
-    known = np.sort(memory.keys(i[off], j[off]))
-    both = np.intersect1d(rows, columns) if oracle.square else rows[:0]
-    single = both[np.isnan(memory.find(both, both))]
-    if oracle.symmetric:
-        population = len(rows) * (len(rows) - 1) // 2 - len(known)
-    else:
-        population = len(rows) * len(columns) - len(both) - len(known)
+    unknown = Unseen.of(oracle)
+    single, population = unknown.single, unknown.population
     on = min(len(single), max(2, round(_DIAGONAL_SHARE * n_pairs)), n_pairs)
     if population < n_pairs - on:  # few pairs are left: the diagonal gets the rest
         on = min(len(single), n_pairs - population)
-    count = min(population, n_pairs - on)
-    scores = _scores(matrix, oracle, rows, columns) if weighted and 0 < count < population else None
-    pairs = draw(
-        rows,
-        columns,
-        count,
-        rng,
-        symmetric=oracle.symmetric,
-        known=known,
-        width=m,
-        scores=scores,
-    )
+    pairs = unknown.draw(matrix, oracle, min(population, n_pairs - on), rng, weighted=weighted)
     d = rng.permutation(single)[:on]
     strata = []
     for size, a, b, weights in (

@@ -5,13 +5,13 @@ The recipe, with its mathematics and what each part is worth, is in docs/fitted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.arrays import FloatArray, IntArray, SingleArray
 from fewpairs.methods.base import Factors
 from fewpairs.methods.cores import Cores, gap_of
 from fewpairs.methods.lookalikes import look_alikes
@@ -86,31 +86,45 @@ class Fitted:
         -------
         Factors
         """
+        return self.grow(oracle, landmarks, rng, allowance).factors
+
+    def grow(
+        self,
+        oracle: Oracle,
+        landmarks: IntArray,
+        rng: np.random.Generator,
+        allowance: int | None = None,
+        last: Step | None = None,
+    ) -> Step:
+        """Do as `fit`, taking over what an earlier step with fewer landmarks has evaluated."""
         before = oracle.evaluations
         per_entry = oracle.planner.per_entry
         most = allowance or self.price(oracle.planner, len(landmarks))
         state = _State(oracle, landmarks, rng)
         if self.diagonal == "evaluate" and oracle.square:
             oracle.diagonal()
-        if not len(state.rows) or not len(state.columns):
-            return state.factors(state.cores_alone())
+        if not len(state.rows):
+            return Step(state.factors(state.cores_alone()), Sample.none())
         pairs = min(self._tuning_pairs(most // per_entry), state.unseen // 4)
-        drawn, values = state.draw_tuning(pairs)
-        near: IntArray = np.empty(0, dtype=np.int64)
+        sample = Sample.none() if last is None else last.sample
+        if pairs > 2 * len(sample.values) or len(sample.values) == 0:
+            sample = state.draw_tuning(pairs, sample.near)
         if self._near(len(landmarks)) and state.folds is not None:
             room = (most - (oracle.evaluations - before)) // per_entry
-            near = self._near_pairs(state, drawn, values, room)
+            if last is not None:
+                room = int(self.near * most / per_entry) - len(sample.near)
+            sample = self._near_pairs(state, sample, room)
         if allowance is not None:
             left = allowance - (oracle.evaluations - before)
             state = state.with_more_landmarks(left // per_entry)
-        if not len(state.rows) or not len(state.columns):
-            return state.factors(state.cores_alone())
-        return state.factors(state.tuned(drawn, values, near))
+        if not len(state.rows):
+            return Step(state.factors(state.cores_alone()), sample)
+        return Step(state.factors(state.tuned(sample)), sample)
 
-    def _near_pairs(self, state: _State, drawn: Drawn, values: FloatArray, room: int) -> IntArray:
+    def _near_pairs(self, state: _State, sample: Sample, room: int) -> Sample:
         """Evaluate look-alikes, best first, until a further column would pay more."""
         n, s = state.oracle.shape[0], len(state.landmarks)
-        core, left_over = state.preliminary(drawn, values)
+        core, left_over = state.preliminary(sample)
         i, j = state.look_alikes(self.neighbors)
         fresh = ~np.isin(state.oracle.memory.keys(i, j), state.known_keys())
         i, j = i[fresh], j[fresh]
@@ -125,7 +139,8 @@ class Fitted:
             if gain * n / batch < (1.5 / s + 2.0 / n) * left_over:
                 break
             left_over = max(left_over - gain, np.finfo(float).tiny)
-        return state.oracle.memory.keys(i[:done], j[:done])
+        keys = state.oracle.memory.keys(i[:done], j[:done])
+        return replace(sample, near=np.concatenate([sample.near, keys]))
 
     def _near(self, landmarks: int) -> float:
         return self.near if landmarks >= _FEW else 0.0
@@ -146,6 +161,29 @@ def lines_price(planner: Planner, landmarks: int) -> int:
     if planner.symmetric:
         return planner.price_of_columns(landmarks) // planner.per_entry
     return planner.price_of_cross(landmarks, landmarks, landmarks) // planner.per_entry
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Single pairs that were evaluated: drawn ones to tune on, and keys of near ones."""
+
+    drawn: Drawn
+    values: FloatArray
+    near: IntArray
+
+    @classmethod
+    def none(cls) -> Sample:
+        """No pairs."""
+        nothing = np.empty(0, dtype=np.int64)
+        return cls(Drawn(nothing, nothing, np.empty(0)), np.empty(0), nothing)
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """The factors at one number of landmarks, and the pairs that a next step can use."""
+
+    factors: Factors
+    sample: Sample
 
 
 class _State:
@@ -173,10 +211,10 @@ class _State:
         return n * (n - 1) // 2 if self.oracle.symmetric else n * (n - 1)
 
     def known_keys(self) -> IntArray:
-        """Keys of single evaluated entries."""
-        return self.oracle.memory.entries.all()[0]
+        """Keys of entries evaluated one by one."""
+        return self.oracle.memory.single_keys()
 
-    def draw_tuning(self, count: int) -> tuple[Drawn, FloatArray]:
+    def draw_tuning(self, count: int, near: IntArray) -> Sample:
         """Draw and evaluate the pairs that the core is tuned on."""
         scores = None
         if self.folds is not None:
@@ -192,10 +230,10 @@ class _State:
             width=self.oracle.shape[1],
             scores=scores,
         )
-        return drawn, self.oracle.entries(drawn.rows, drawn.columns)
+        return Sample(drawn, self.oracle.entries(drawn.rows, drawn.columns), near)
 
     @cached_property
-    def profiles(self) -> FloatArray:
+    def profiles(self) -> SingleArray:
         """Profiles of the items that are no landmarks, from their columns (and rows)."""
         both = self.left if self.right is self.left else np.hstack([self.left, self.right])
         return profiles(both, self.rows)
@@ -222,9 +260,10 @@ class _State:
             return i, j
         return np.stack([i, j], axis=1).ravel(), np.stack([j, i], axis=1).ravel()
 
-    def preliminary(self, drawn: Drawn, values: FloatArray) -> tuple[FloatArray, float]:
+    def preliminary(self, sample: Sample) -> tuple[FloatArray, float]:
         """Return a first core, and an estimate of its squared error over all unseen pairs."""
         assert self.folds is not None  # noqa: S101 - the caller looked
+        drawn, values = sample.drawn, sample.values
         guessed = self.cores.predictions(self.left[drawn.rows], self.right[drawn.columns])
         own = Normal.of(guessed, values, drawn.weights)
         blend = Normal(own.gram + 0.3 * self.folds.gram, own.target + 0.3 * self.folds.target)
@@ -254,9 +293,10 @@ class _State:
         more = self.rng.permutation(self.rows)[:low]
         return _State(self.oracle, np.concatenate([self.landmarks, more]), self.rng)
 
-    def tuned(self, drawn: Drawn, values: FloatArray, near: IntArray) -> FloatArray:
+    def tuned(self, sample: Sample) -> FloatArray:
         """Return the weights of the candidates, from the pairs that are still unseen."""
         memory = self.oracle.memory
+        drawn, values, near = sample.drawn, sample.values, sample.near
         inside = (memory.rows.position(drawn.rows) >= 0) | (
             memory.columns.position(drawn.columns) >= 0
         )

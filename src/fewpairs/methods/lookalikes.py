@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.arrays import IntArray, SingleArray
 
 #: Up to this many items every pair of profiles is compared (n² work, no evaluations).
 EXACT_UP_TO = 50_000
@@ -15,7 +15,7 @@ _ROWS = 512
 
 
 def look_alikes(
-    profiles: FloatArray, per_item: int, rng: np.random.Generator
+    profiles: SingleArray, per_item: int, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
     """Return pairs of items with similar profiles, most similar first, each once.
 
@@ -53,7 +53,7 @@ def look_alikes(
     return keys[order] // n, keys[order] % n
 
 
-def _within(profiles: FloatArray, names: IntArray, per_item: int) -> tuple[IntArray, FloatArray]:
+def _within(profiles: SingleArray, names: IntArray, per_item: int) -> tuple[IntArray, SingleArray]:
     """Compare all pairs of one set; return the neighbours of each as (smaller, larger) names."""
     n = len(profiles)
     per_item = min(per_item, n - 1)
@@ -72,7 +72,7 @@ def _within(profiles: FloatArray, names: IntArray, per_item: int) -> tuple[IntAr
     return np.concatenate(keys), np.concatenate(scores)
 
 
-def _largest(block: FloatArray, groups: int, count: int) -> IntArray:
+def _largest(block: SingleArray, groups: int, count: int) -> IntArray:
     """Return the places of the `count` largest of each row.
 
     They lie in the `count` groups with the largest maxima, and a maximum is much cheaper than a
@@ -88,7 +88,7 @@ def _largest(block: FloatArray, groups: int, count: int) -> IntArray:
     return np.take_along_axis(places, inside, axis=1)
 
 
-def _leaves(profiles: FloatArray, members: IntArray, rng: np.random.Generator) -> list[IntArray]:
+def _leaves(profiles: SingleArray, members: IntArray, rng: np.random.Generator) -> list[IntArray]:
     """Split at the median along a random difference until the sets are small: n log n work."""
     done, open_sets = [], [members]
     while open_sets:

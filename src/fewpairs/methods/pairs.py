@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.arrays import FloatArray, IntArray, SingleArray
 
 #: Shares of: any pair, far from the typical value, alike in their columns.
 MIXTURE = (0.3, 0.35, 0.35)
 _POOL = 60_000
 
 
-def profiles(columns: FloatArray, rows: IntArray) -> FloatArray:
+def profiles(columns: FloatArray, rows: IntArray) -> SingleArray:
     """Return unit vectors that tell items apart by their columns: centred, softly whitened.
 
     With Y = UΣVᵀ the centred columns of the items `rows`, rows of UΣ/√(Σ² + 10⁻³·mean Σ²), scaled
@@ -137,8 +137,8 @@ class Scores:
     right: FloatArray
     rows: IntArray
     columns: IntArray
-    row_profiles: FloatArray
-    column_profiles: FloatArray
+    row_profiles: SingleArray
+    column_profiles: SingleArray
     lowest: float
     highest: float
 
@@ -176,7 +176,7 @@ def _relative(values: FloatArray) -> FloatArray:
 
 def inclusion(importance: FloatArray, count: int) -> FloatArray:
     """Return inclusion probabilities proportional to importance, at most 1, summing to count."""
-    chances = np.minimum(1, count * importance / importance.sum())
+    chances = np.asarray(np.minimum(1, count * importance / importance.sum()))
     for _ in range(5):
         free = chances < 1
         left = count - int((~free).sum())

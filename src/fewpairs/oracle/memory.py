@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
-from fewpairs.oracle.requests import Rectangle, Request
+from fewpairs.oracle.requests import Rectangle, Request, Scattered
 
 
 class ColumnStore:
@@ -118,6 +118,8 @@ class Memory:
         # Row r of the matrix is column r of its transpose.
         self.rows = self.columns if symmetric else ColumnStore(width, height)
         self.entries = EntryStore()
+        # Evaluated to judge a result: no method sees them, until a whole column holds them.
+        self.aside = EntryStore()
         self._height, self._width = height, width
 
     def keys(self, rows: IntArray, columns: IntArray) -> IntArray:
@@ -167,26 +169,32 @@ class Memory:
         place = store.position(new)
         if self.diagonal is not None:
             store.values[new, place] = self.diagonal[new]
-        keys, values = self.entries.all()
-        rows, columns = self.unkey(keys)
-        along, across = (rows, columns) if transposed else (columns, rows)
-        sides = [(along, across), (across, along)] if self.symmetric else [(along, across)]
-        for here, there in sides:
-            held = store.position(here)
-            inside = held >= 0
-            store.values[there[inside], held[inside]] = values[inside]
+        for keys, values in (self.entries.all(), self.aside.all()):
+            rows, columns = self.unkey(keys)
+            along, across = (rows, columns) if transposed else (columns, rows)
+            sides = [(along, across), (across, along)] if self.symmetric else [(along, across)]
+            for here, there in sides:
+                held = store.position(here)
+                inside = held >= 0
+                store.values[there[inside], held[inside]] = values[inside]
+
+    def single_keys(self) -> IntArray:
+        """Return the keys of all entries evaluated one by one, set aside or not."""
+        return np.union1d(self.entries.all()[0], self.aside.all()[0])
 
     def store(self, request: Request, values: FloatArray) -> None:
         """Remember an answer; entries that came back as NaN stay unknown."""
         rows, columns = request.rows, request.columns
-        if isinstance(request, Rectangle) and np.all(self.columns.position(columns) >= 0):
-            self.columns.put(rows, columns, values)
-            if np.all(self.rows.position(rows) >= 0):
-                self.rows.put(columns, rows, values.T)
-        elif isinstance(request, Rectangle) and np.all(self.rows.position(rows) >= 0):
-            self.rows.put(columns, rows, values.T)
-        else:
+        held_rows = self.rows.position(rows) >= 0
+        held_columns = self.columns.position(columns) >= 0
+        if isinstance(request, Scattered) or not (held_rows.all() or held_columns.all()):
             self._store_entries(*request.pairs(), values.ravel())
+            return
+        # An entry may lie in a kept column and in a kept row, and must be found in both.
+        if held_columns.any():
+            self.columns.put(rows, columns[held_columns], values[:, held_columns])
+        if held_rows.any():
+            self.rows.put(columns, rows[held_rows], values[held_rows].T)
 
     def _store_entries(self, rows: IntArray, columns: IntArray, values: FloatArray) -> None:
         known = ~np.isnan(values)

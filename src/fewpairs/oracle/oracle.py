@@ -16,7 +16,7 @@ from fewpairs.errors import AsymmetryError, InputError, SimilarityError, Stopped
 from fewpairs.items import as_items
 from fewpairs.oracle.evaluation import Outcome, evaluate
 from fewpairs.oracle.execution import run
-from fewpairs.oracle.memory import Memory
+from fewpairs.oracle.memory import ColumnStore, EntryStore, Memory
 from fewpairs.oracle.progress import Progress, ProgressOption
 from fewpairs.oracle.requests import Planner, Rectangle, Request, Scattered
 from fewpairs.parallel import count_jobs
@@ -111,7 +111,7 @@ class Oracle:
         if len(new):
             self.memory.reserve_rows(new)
         unknown = wanted[_incomplete(self.memory.rows.get(wanted))]
-        there = np.setdiff1d(np.arange(self.shape[1]), self.memory.columns.landmarks)
+        there = np.setdiff1d(np.arange(self.shape[1]), _complete(self.memory.columns))
         tiles = self.planner.tiles(unknown, there)
         self._ask(tiles, len(unknown) * len(there) * self.planner.per_entry)
         return self.memory.rows.get(wanted).T
@@ -146,6 +146,18 @@ class Oracle:
         chunks = (Scattered(i[k : k + step], j[k : k + step]) for k in range(0, len(i), step))
         self._ask(chunks, len(keys) * self.planner.per_entry)
         return self.memory.find(down, across)
+
+    def set_aside(self, rows: npt.ArrayLike, columns: npt.ArrayLike) -> FloatArray:
+        """Evaluate single entries that no method may see, to judge results by."""
+        down = self._indices(rows, self.shape[0])
+        across = self._indices(columns, self.shape[1])
+        shown, self.memory.entries = self.memory.entries, EntryStore()
+        try:
+            values = self.entries(down, across)
+        finally:
+            self.memory.aside.add(*self.memory.entries.all())
+            self.memory.entries = shown
+        return values
 
     def diagonal(self) -> FloatArray:
         """Return the similarity of every item with itself; free where it is declared."""
@@ -183,14 +195,12 @@ class Oracle:
                 self._watching = None
 
     def _column_requests(self, columns: IntArray) -> Iterator[Request]:
-        everyone = np.arange(self.shape[0])
-        if not self.symmetric:
-            yield from self.planner.tiles(everyone, columns)
-            return
-        yield from self.planner.square(columns)
-        complete = np.setdiff1d(self.memory.columns.landmarks, columns)
-        others = np.setdiff1d(everyone, np.concatenate([columns, complete]))
-        yield from self.planner.tiles(others, columns)
+        """Cut columns into requests, leaving out rows that are known as a whole."""
+        known = _complete(self.memory.rows)
+        if self.symmetric:
+            yield from self.planner.square(columns)
+            known = np.concatenate([known, columns])
+        yield from self.planner.tiles(np.setdiff1d(np.arange(self.shape[0]), known), columns)
 
     def _ask(self, requests: Iterable[Request], planned: int) -> None:
         """Answer requests; store every answer before any fault or stop is raised."""
@@ -300,6 +310,10 @@ class Oracle:
                 f"Pass positions from 0 to {length - 1}.",
             )
         return array.astype(np.int64)
+
+
+def _complete(store: ColumnStore) -> IntArray:
+    return store.landmarks[~_incomplete(store.values)]
 
 
 def _incomplete(columns: FloatArray) -> npt.NDArray[np.bool_]:
