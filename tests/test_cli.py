@@ -116,5 +116,5 @@ def test_bad_input_is_one_message(folder, arguments, says):
 
 def test_demo_runs_and_shows_the_point(tmp_path):
     text = fewpairs("demo", cwd=tmp_path)
-    for part in ("Inspect", "Plan", "factored matrix", "true, on the subset", "Nystroem", "KMeans"):
+    for part in ("Inspect", "Plan", "factored matrix", "true, on those rows", "Nystroem", "KMeans"):
         assert part in text

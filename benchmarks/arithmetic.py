@@ -1,0 +1,73 @@
+"""Time of everything but evaluations: the default method on one core, and at 100,000 items.
+
+python benchmarks/arithmetic.py [--quick]
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import numpy as np
+import threadpoolctl
+from common import arguments, peak_memory, table
+
+import fewpairs as fp
+
+#: Seconds of a first prototype on one core, for the same sizes.
+PROTOTYPE = {(2000, 100): 2, (5000, 200): 6, (10_000, 300): 16, (20_000, 300): 41}
+
+
+def once(n: int, s: int) -> tuple[float, float, float]:
+    """Seconds beside the similarity, peak memory in GB, stated error."""
+    vectors = np.random.default_rng(0).normal(size=(n, 20))
+    inside = 0.0
+
+    class Tanh(fp.VectorSimilarity):
+        def block(self, left, right):
+            nonlocal inside
+            start = time.perf_counter()
+            values = super().block(left, right)
+            inside += time.perf_counter() - start
+            return values
+
+    tanh = Tanh("sigmoid", gamma=0.1, coef0=-0.5)
+    fp.approximate(vectors[:100], tanh, landmarks=15)
+    inside = 0.0
+    budget = n * s - s * (s - 1) // 2
+    start = time.perf_counter()
+    found = fp.approximate(vectors, tanh, budget=budget, random_state=0, error_pairs=1000)
+    took = time.perf_counter() - start
+    return took - inside, peak_memory() / 1e9, found.error.value
+
+
+def main() -> None:
+    parser = arguments(__doc__.splitlines()[0])
+    parser.add_argument("--once", nargs=3, type=int, help="used by the benchmark itself")
+    options = parser.parse_args()
+    if options.once:
+        n, s, threads = options.once
+        with threadpoolctl.threadpool_limits(threads):
+            print(*once(n, s))
+        return
+    sizes = [*PROTOTYPE] if not options.quick else [*PROTOTYPE][:2]
+    rows = []
+    for n, s in [
+        *sizes,
+        *([] if options.quick else [(50_000, 300), (100_000, 300), (100_000, 500)]),
+    ]:
+        threads = 1 if (n, s) in PROTOTYPE else 2
+        command = [sys.executable, __file__, "--once", str(n), str(s), str(threads)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
+        took, memory, error = map(float, done.stdout.split())
+        before = PROTOTYPE.get((n, s))
+        gain = f"{before / took:.1f}×" if before else "–"
+        rows.append((f"{n:,}", s, threads, f"{took:.1f}", gain, f"{memory:.2f}", f"{error:.3f}"))
+        print(rows[-1], flush=True)
+    headings = ["n", "s", "threads", "seconds", "prototype / ours", "peak GB", "stated error"]
+    print(table(headings, rows))
+
+
+if __name__ == "__main__":
+    main()
