@@ -15,7 +15,7 @@ from fewpairs.errors import BudgetError, InputError, LandmarksCutWarning, Unknow
 from fewpairs.items import as_items
 from fewpairs.methods.base import KnownOption, Method
 from fewpairs.methods.catalogue import find_method
-from fewpairs.methods.landmarks import Selector, as_selector, given_landmarks
+from fewpairs.methods.landmarks import Selector, as_selector, given_landmarks, price_of_selection
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.requests import Planner
 from fewpairs.parallel import count_jobs, format_bytes
@@ -108,7 +108,7 @@ def make_plan(
             "Pass one of them.",
         )
     n = oracle.shape[1]
-    price = _Price(oracle, chosen, pairs)
+    price = _Price(oracle, chosen, selector, pairs)
     allowance = None
     if budget is not None:
         most = evaluations_of(budget, oracle.planner)
@@ -201,6 +201,7 @@ class _Price:
 
     oracle: Oracle
     method: Method
+    selector: Selector
     pairs: int | None
 
     def symmetry_pairs(self, count: int) -> int:
@@ -228,8 +229,9 @@ class _Price:
 
     def beside(self, count: int) -> int:
         """Count what is spent beside the method."""
+        planner = self.oracle.planner
         pairs = self.error_pairs(count) + self.symmetry_pairs(count)
-        return pairs * self.oracle.planner.per_entry
+        return pairs * planner.per_entry + price_of_selection(self.selector, planner, count)
 
 
 def _fit_budget(price: _Price, budget: int, n: int) -> int:

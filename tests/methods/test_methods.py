@@ -286,3 +286,59 @@ def test_own_selector():
         range(30), fp.Precomputed(k), landmarks=4, selection=First(), random_state=0
     )
     assert found.source.left_landmarks.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("selection", ["uniform", "k-centre", "d2", "leverage", "pivoted"])
+@pytest.mark.parametrize("method", ["nystrom", "sicur", "auto"])
+def test_every_selection_stays_in_its_budget(selection, method, kind):
+    counter = Counter(symmetric_matrix(90))
+    found = fp.approximate(
+        range(90),
+        counter.similarity(kind),
+        budget=2200,
+        method=method,
+        selection=selection,
+        random_state=0,
+    )
+    assert found.evaluations == len(counter.asked) <= 2200
+    landmarks = found.source.right_landmarks
+    assert len(set(landmarks.tolist())) == len(landmarks) >= 5
+    if kind != "block":
+        assert len(counter.unordered) >= len(counter.asked) - 8  # the symmetry check
+
+
+@pytest.mark.parametrize("selection", ["k-centre", "d2", "leverage", "pivoted"])
+@pytest.mark.parametrize("k", [np.zeros((12, 12)), np.ones((12, 12)), -np.eye(12), np.eye(12)])
+def test_selections_survive_degenerate_matrices(selection, k):
+    found = fp.approximate(
+        range(12),
+        fp.Precomputed(k),
+        landmarks=12,
+        method="nystrom",
+        selection=selection,
+        error_pairs=0,
+        random_state=0,
+    )
+    assert np.allclose(found.to_dense(), k, atol=1e-8)
+
+
+def test_k_centre_covers_clusters():
+    x = np.repeat(np.eye(6) * 10, 5, axis=0) + np.random.default_rng(0).normal(size=(30, 6))
+    found = fp.approximate(
+        x, fp.VectorSimilarity("rbf"), landmarks=6, selection="k-centre", error_pairs=0
+    )
+    assert set((found.source.left_landmarks // 5).tolist()) == set(range(6))
+
+
+def test_random_pivots_recover_a_low_rank_positive_matrix():
+    z = np.random.default_rng(0).normal(size=(60, 5))
+    found = fp.approximate(
+        range(60),
+        fp.Precomputed(z @ z.T),
+        landmarks=5,
+        method="nystrom",
+        selection="pivoted",
+        error_pairs=0,
+        random_state=0,
+    )
+    assert relative(found.to_dense(), z @ z.T) < 1e-9

@@ -97,26 +97,28 @@ class Fitted:
         last: Step | None = None,
     ) -> Step:
         """Do as `fit`, taking over what an earlier step with fewer landmarks has evaluated."""
-        before = oracle.evaluations
-        per_entry = oracle.planner.per_entry
-        most = allowance or self.price(oracle.planner, len(landmarks))
+        planner = oracle.planner
+        # In entries, and as if nothing were remembered: what an earlier call has paid for, such
+        # as a selector, counts all the same.
+        most = (allowance or self.price(planner, len(landmarks))) // planner.per_entry
+        base = self._base(planner, len(landmarks))
         state = _State(oracle, landmarks, rng)
         if self.diagonal == "evaluate" and oracle.square:
             oracle.diagonal()
         if not len(state.rows):
             return Step(state.factors(state.cores_alone()), Sample.none())
-        pairs = min(self._tuning_pairs(most // per_entry), state.unseen // 4)
+        pairs = min(self._tuning_pairs(most), state.unseen // 4)
         sample = Sample.none() if last is None else last.sample
         if pairs > 2 * len(sample.values) or len(sample.values) == 0:
             sample = state.draw_tuning(pairs, sample.near)
         if self._near(len(landmarks)) and state.folds is not None:
-            room = (most - (oracle.evaluations - before)) // per_entry
+            room = most - base - len(sample.values)
             if last is not None:
-                room = int(self.near * most / per_entry) - len(sample.near)
+                room = int(self.near * most) - len(sample.near)
             sample = self._near_pairs(state, sample, room)
         if allowance is not None:
-            left = allowance - (oracle.evaluations - before)
-            state = state.with_more_landmarks(left // per_entry)
+            left = most - base - len(sample.values) - len(sample.near)
+            state = state.with_more_landmarks(left)
         if not len(state.rows):
             return Step(state.factors(state.cores_alone()), sample)
         return Step(state.factors(state.tuned(sample)), sample)

@@ -10,11 +10,22 @@ import numpy.typing as npt
 
 from fewpairs.arrays import IntArray
 from fewpairs.errors import InputError, UnknownNameError
+from fewpairs.methods.selectors import (
+    FarthestPoint,
+    Leverage,
+    RandomlyPivoted,
+    SquaredDistance,
+)
 from fewpairs.oracle.oracle import Oracle
+from fewpairs.oracle.requests import Planner
 
 
 class Selector(Protocol):
-    """Chooses landmarks. Anything with this method can be passed as ``selection=``."""
+    """Chooses landmarks. Anything with this method can be passed as ``selection=``.
+
+    A selector that evaluates more than its landmarks' columns says so by a second method,
+    ``price(planner, count)``, so that budgets hold.
+    """
 
     def select(self, oracle: Oracle, count: int, rng: np.random.Generator) -> IntArray:
         """Return `count` different positions of items, in the order in which they are used."""
@@ -41,7 +52,13 @@ class Given:
         return self.indices[:count]
 
 
-SELECTORS = {"uniform": Uniform()}
+SELECTORS: dict[str, Selector] = {
+    "uniform": Uniform(),
+    "k-centre": FarthestPoint(),
+    "d2": SquaredDistance(),
+    "leverage": Leverage(),
+    "pivoted": RandomlyPivoted(),
+}
 
 
 def as_selector(selection: Any) -> Selector:
@@ -57,6 +74,12 @@ def as_selector(selection: Any) -> Selector:
             f"Pass a name ({', '.join(SELECTORS)}) or an object with select(oracle, count, rng).",
         )
     return selection  # type: ignore[no-any-return]
+
+
+def price_of_selection(selector: Selector, planner: Planner, count: int) -> int:
+    """Count what a selector evaluates beside its landmarks' columns."""
+    price = getattr(selector, "price", None)
+    return 0 if price is None else int(price(planner, count))
 
 
 def given_landmarks(landmarks: npt.ArrayLike, n: int) -> Given:

@@ -19,8 +19,13 @@ class ColumnStore:
 
     def __init__(self, height: int, width: int) -> None:
         self.landmarks: IntArray = np.empty(0, dtype=np.int64)
-        self.values: FloatArray = np.empty((height, 0))
+        self._buffer: FloatArray = np.empty((height, 0))
         self._position = np.full(width, -1, dtype=np.int64)
+
+    @property
+    def values(self) -> FloatArray:
+        """The columns kept so far, as a view."""
+        return self._buffer[:, : len(self.landmarks)]
 
     def position(self, columns: IntArray) -> IntArray:
         """Where each column is kept; -1 if it is not."""
@@ -33,10 +38,14 @@ class ColumnStore:
     def add(self, columns: IntArray) -> None:
         """Make room for new columns, all unknown."""
         kept = len(self.landmarks)
-        values = np.empty((len(self.values), kept + len(columns)))
-        values[:, :kept] = self.values
-        values[:, kept:] = np.nan
-        self.values = values
+        needed = kept + len(columns)
+        if needed > self._buffer.shape[1]:
+            # Columns that come one by one must not be copied once for each of them.
+            spare = kept // 2 if len(columns) < kept // 16 else 0
+            buffer = np.empty((len(self._buffer), needed + spare))
+            buffer[:, :kept] = self._buffer[:, :kept]
+            self._buffer = buffer
+        self._buffer[:, kept:needed] = np.nan
         self._position[columns] = np.arange(kept, kept + len(columns))
         self.landmarks = np.concatenate([self.landmarks, columns])
 
