@@ -1,6 +1,6 @@
 """Compare the rules for choosing landmarks, at the same number of evaluated pairs.
 
-    FEWPAIRS_DATA=… python benchmarks/selection.py [--quick]
+FEWPAIRS_DATA=… python benchmarks/selection.py [--quick]
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from fewpairs.methods.error import estimate_error
 from fewpairs.methods.fitted import Fitted
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
+from fewpairs.parallel import count_jobs
 from fewpairs.planning import Plan, evaluations_of, make_plan
 from fewpairs.sizing import AUDIT_PAIRS, Target, check_target, grow_to
 
@@ -51,8 +52,8 @@ def approximate(
         beside it is the most that may be spent. `K.curve` holds the steps, `K.stopped_because`
         the end: the target was reached, the curve has flattened, the budget is spent.
     method : str, default="auto"
-        "nystrom", "sms", "sms-rescaled", "skeleton", "sicur", "stacur", "optimal", or the best
-        there is.
+        "fitted" (which is what "auto" means), or a published one: "nystrom", "sms",
+        "sms-rescaled", "skeleton", "sicur", "stacur"; "optimal" needs all pairs.
     selection : str or Selector, default="uniform"
         How landmarks are chosen: "uniform", "k-centre", "d2", "leverage", "pivoted", or your own
         object with ``select(oracle, count, rng)``. Uniform is hard to beat (docs/selection.md).
@@ -112,6 +113,12 @@ def _run_to_target(
     rng: np.random.Generator,
 ) -> FactoredMatrix:
     wanted = check_target(target_error)
+    if error_pairs == 0:
+        raise InputError(
+            "error_pairs=0 was given beside target_error.",
+            "Without an estimate nobody can tell when the target is reached.",
+            "Leave error_pairs out, or pass how many pairs should judge.",
+        )
     if landmarks is not None or method not in ("auto", "fitted") or selection != "uniform":
         raise InputError(
             "target_error was given beside landmarks, another method, or another selection.",
@@ -131,6 +138,7 @@ def _run_to_target(
     everything = oracle.planner.price_of_everything
     most = everything * 2 if budget is None else evaluations_of(budget, oracle.planner)
     audit = min(error_pairs or AUDIT_PAIRS, max(200, oracle.shape[0]))
+    audit = max(10, min(audit, most // oracle.planner.per_entry // 20))
     target = Target(wanted, most, audit)
     with oracle.watch(min(most, everything)):
         return grow_to(oracle, plan.method, target, rng, plan.title)
@@ -138,7 +146,7 @@ def _run_to_target(
 
 def _run(oracle: Oracle, plan: Plan, rng: np.random.Generator) -> FactoredMatrix:
     landmarks = plan.selector.select(oracle, plan.n_landmarks, rng)
-    if plan.symmetry_pairs:
+    if plan.symmetry_pairs and not oracle.symmetry_checked:
         strip = landmarks[: oracle.planner.strip]
         i, j = np.triu_indices(len(strip), 1)
         some = rng.permutation(len(i))[: plan.symmetry_pairs]
@@ -166,4 +174,8 @@ def _oracle(items: Any, similarity: Any, n_jobs: int, progress: ProgressOption) 
             "The oracle has one already, and what it remembers belongs to that one.",
             "Pass the oracle alone.",
         )
+    if progress is not None:
+        items.progress = progress
+    if n_jobs != 1:
+        items.n_jobs = count_jobs(n_jobs)
     return items

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,7 +21,9 @@ app = typer.Typer(
 
 ItemsFile = Annotated[
     Path,
-    typer.Argument(help="Items: .txt (one a line), .csv or .jsonl with --column, .npy vectors."),
+    typer.Argument(
+        help="Items: .txt (one a line, blank ones left out), .csv or .jsonl with --column, .npy."
+    ),
 ]
 ColumnOption = Annotated[str | None, typer.Option(help="Column of a .csv or .jsonl file.")]
 SimilarityOption = Annotated[
@@ -85,12 +88,7 @@ def approximate(
     """Approximate the similarity matrix of the items in a file, and save it."""
     from fewpairs.approximation import approximate as run  # noqa: PLC0415
 
-    if not output.absolute().parent.is_dir():
-        raise InputError(
-            f"the folder of {str(output)!r} does not exist.",
-            "It is checked before the first evaluation is bought.",
-            "Create it, or choose another place with -o.",
-        )
+    _check_output(output)
     matrix = run(
         read_items(items, column),
         named_similarity(similarity, gamma),
@@ -162,24 +160,60 @@ def read_items(path: Path, column: str | None = None) -> Any:
     readers = {".txt": _read_lines, ".csv": _read_csv, ".jsonl": _read_jsonl, ".npy": _read_npy}
     if path.suffix.lower() not in readers:
         raise UnknownNameError("file ending", path.suffix, readers, where=f"of {path.name}")
-    return readers[path.suffix.lower()](path, column)
+    try:
+        return readers[path.suffix.lower()](path, column)
+    except (OSError, UnicodeDecodeError, ValueError) as error:
+        if isinstance(error, FewpairsError):
+            raise
+        raise InputError(
+            f"{path.name} cannot be read: {error}",
+            "Nothing was evaluated.",
+            "Text files must be UTF-8, .jsonl files hold one object a line, .npy files numbers.",
+        ) from error
+
+
+def _check_output(output: Path) -> None:
+    """Make sure that a result can be written, before the first evaluation is bought."""
+    folder = output.absolute().parent
+    if output.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise InputError(
+            f"{str(output)!r} cannot be written: it is a folder, or its folder is missing or "
+            "not writable.",
+            "It is checked before the first evaluation is bought.",
+            "Choose another place with -o.",
+        )
 
 
 def _read_lines(path: Path, column: str | None) -> list[str]:  # noqa: ARG001 - lines have none
-    return path.read_text(encoding="utf-8").splitlines()
+    # Only line feeds end a line; other separators of Unicode may be part of an item.
+    lines = path.read_text(encoding="utf-8-sig").split("\n")
+    return [line.rstrip("\r") for line in lines if line.strip()]
 
 
 def _read_csv(path: Path, column: str | None) -> list[str]:
-    with path.open(encoding="utf-8", newline="") as file:
+    with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.DictReader(file)
+        if not reader.fieldnames:
+            return []
         chosen = _chosen(column, list(reader.fieldnames or []), path)
         return [row[chosen] for row in reader]
 
 
 def _read_jsonl(path: Path, column: str | None) -> list[Any]:
-    with path.open(encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file if line.strip()]
-    chosen = _chosen(column, list(rows[0]) if rows else [], path)
+    rows = []
+    for number, line in enumerate(path.read_text(encoding="utf-8-sig").split("\n"), start=1):
+        if line.strip():
+            try:
+                rows.append(json.loads(line))
+            except json.JSONDecodeError as error:
+                message = f"line {number} is not JSON: {error}"
+                raise ValueError(message) from error
+            if not isinstance(rows[-1], dict):
+                message = f"line {number} is not an object with named fields"
+                raise ValueError(message)
+    if not rows:
+        return []
+    chosen = _chosen(column, list(dict.fromkeys(name for row in rows for name in row)), path)
     return [row.get(chosen) for row in rows]
 
 
@@ -210,6 +244,12 @@ def named_similarity(name: str, gamma: float | None = None) -> Any:
 
     if name in METRICS:
         return VectorSimilarity(name, gamma=gamma)
+    if name in SCORERS and gamma is not None:
+        raise InputError(
+            f"--gamma was given with the string similarity {name}.",
+            "It belongs to rbf, laplacian and sigmoid, and would be ignored.",
+            "Leave it out.",
+        )
     if name in SCORERS:
         return StringSimilarity(name)
     raise UnknownNameError("similarity", name, [*METRICS, *SCORERS])
@@ -222,13 +262,21 @@ def _saved_similarity(fingerprint: str) -> Any:
 
 def _whole(budget: float | None) -> float | None:
     """Turn a budget of 1 or more into a number of evaluations."""
-    return int(budget) if budget is not None and budget >= 1 else budget
+    if budget is None or budget < 1:
+        return budget
+    if budget != budget // 1:  # also what is not finite
+        raise InputError(
+            f"--budget is {budget}.",
+            "From 1 on it is a number of evaluations.",
+            "Pass a whole number, or a share below 1.",
+        )
+    return int(budget)
 
 
 def main() -> None:
     """Run the command; an error of ours is one message, not a traceback."""
     try:
         app()
-    except FewpairsError as error:
+    except (FewpairsError, OSError) as error:
         typer.echo(f"fewpairs: {error}", err=True)
         raise SystemExit(2) from None

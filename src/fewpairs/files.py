@@ -38,6 +38,9 @@ def write(path: str | Path, arrays: Mapping[str, npt.NDArray[Any]], facts: dict[
         Whatever JSON can hold.
     """
     target = Path(path)
+    if target.is_dir() or not target.absolute().parent.is_dir():
+        message = f"cannot write {str(target)!r}: it is a folder, or its folder does not exist"
+        raise FileNotFoundError(message)
     plain = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     described = {
         name: {

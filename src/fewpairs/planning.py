@@ -122,6 +122,8 @@ def make_plan(
         given = given_landmarks(landmarks, n)
         selector, count = given, len(given.indices)
     total = price.total(count)
+    if allowance is not None and getattr(chosen, "uses_allowance", False):
+        total = max(total, min(allowance, oracle.planner.price_of_everything) + price.beside(count))
     tall = 2 if title.startswith("sms") else 1 if oracle.symmetric else 2
     return Plan(
         n_items=n,
@@ -213,7 +215,8 @@ class _Price:
         similarity, planner = self.oracle.similarity, self.oracle.planner
         free = not self.oracle.symmetric or planner.by_block_only or similarity.symmetry_proven
         few = min(count, planner.strip)
-        return 0 if free or self.pairs == 0 else min(_SYMMETRY_PAIRS, few * (few - 1) // 2)
+        most = min(_SYMMETRY_PAIRS, few * (few - 1) // 2, max(1, planner.n // 4))
+        return 0 if free or self.pairs == 0 or count == 1 else most
 
     def error_pairs(self, count: int) -> int:
         """Return at most 2,000, at most a tenth of the method's price, at most what is unseen."""

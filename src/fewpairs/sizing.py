@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fewpairs.errors import InputError
+from fewpairs.errors import BudgetError, InputError
 from fewpairs.factored.error import ErrorEstimate
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.methods.base import assemble
@@ -82,7 +82,7 @@ def grow_to(
     """
     n = oracle.shape[0]
     order = rng.permutation(n)
-    count = int(np.clip(round(_START * n), 10, n))
+    count = _first_count(oracle, method, target, n)
     audit: Audit | None = None
     step: Step | None = None
     curve: list[CurvePoint] = []
@@ -113,6 +113,24 @@ def grow_to(
             return matrix
 
 
+def _first_count(oracle: Oracle, method: Fitted, target: Target, n: int) -> int:
+    """Start small, and inside the budget."""
+    planner = oracle.planner
+    judging = 2 * target.audit * planner.per_entry
+    count = int(np.clip(round(_START * n), min(10, n), n))
+    while count > 1 and method.price(planner, count) + judging > target.most:
+        count -= 1
+    least = method.price(planner, count) + judging
+    if least > target.most:
+        raise BudgetError(
+            f"a budget of {target.most:,} evaluations is less than the {least:,} that a first "
+            "step costs.",
+            "It reads one column and judges the result twice.",
+            "Raise the budget, or leave target_error out.",
+        )
+    return count
+
+
 def _flat(curve: list[CurvePoint]) -> bool:
     now = curve[-1]
     before = [p for p in curve if _FLAT_OVER * p.evaluations <= now.evaluations]
@@ -134,7 +152,7 @@ def _next_count(
     ratio = max(now.error.high / target.error, 1.0) ** (1 / slope)
     ratio = float(np.clip(ratio, _SMALLEST_STEP, _LARGEST_STEP))
     wanted = min(n, max(now.landmarks + 1, round(ratio * now.landmarks)))
-    reserve = (target.audit + AUDIT_PAIRS // 10) * oracle.planner.per_entry
+    reserve = target.audit * oracle.planner.per_entry
     while wanted > now.landmarks:
         more = method.price(oracle.planner, wanted) - method.price(oracle.planner, now.landmarks)
         if oracle.evaluations + more + reserve <= target.most:

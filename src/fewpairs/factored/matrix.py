@@ -150,7 +150,14 @@ class FactoredMatrix:
 
     def __matmul__(self, other: Any) -> FloatArray:
         """Multiply by a vector or a matrix, never forming this one."""
-        x = np.asarray(other, dtype=np.float64)
+        plain = other.toarray() if sp.issparse(other) else np.asarray(other)
+        if np.iscomplexobj(plain):
+            raise InputError(
+                "a factored matrix was multiplied by complex numbers.",
+                "Similarities are real; the imaginary part would be lost.",
+                "Multiply the real and the imaginary part one after the other.",
+            )
+        x = np.asarray(plain, dtype=np.float64)
         if x.ndim not in (1, 2) or len(x) != self.shape[1]:
             raise InputError(
                 f"a matrix of shape {self.shape} was multiplied by one of shape {x.shape}.",
@@ -173,7 +180,7 @@ class FactoredMatrix:
 
     def __rmatmul__(self, other: Any) -> FloatArray:
         """Multiply from the left."""
-        return (self.T @ np.asarray(other, dtype=np.float64).T).T
+        return (self.T @ (other.T if sp.issparse(other) else np.asarray(other).T)).T
 
     @cached_property
     def _corrections(self) -> sp.csr_array | None:
@@ -342,7 +349,7 @@ class FactoredMatrix:
         item : object, optional
             A new item instead; costs its similarities with the landmarks.
         rerank : int, default=0
-            Re-evaluate this many of the best candidates exactly, and count them.
+            Re-evaluate this many of the best candidates exactly (at least k), and count them.
 
         Returns
         -------

@@ -38,7 +38,8 @@ def nearest(
             "An integer is always an index, so that a number can be an item too.",
             "Call K.nearest(3) or K.nearest(item=new_item).",
         )
-    if k < 1 or rerank < 0:
+    whole = all(isinstance(v, (int, np.integer)) for v in (k, rerank))
+    if not whole or k < 1 or rerank < 0:
         raise InputError(
             f"k is {k} and rerank is {rerank}.",
             "They are numbers of neighbours and of exact evaluations.",

@@ -28,6 +28,11 @@ class Source:
         Of the similarity; kept in files, where the similarity itself is not.
     left_landmarks, right_landmarks : ndarray or None
         Column k of the left (right) factor holds the similarities to (of) this item.
+    symmetric : bool
+        Whether the similarity is; if not, the transpose of its matrix is another matrix.
+    derived : str
+        What was done to the matrix of an asymmetric similarity; nothing further can then be
+        evaluated for it.
     """
 
     items: Items | None = None
@@ -35,21 +40,23 @@ class Source:
     fingerprint: str = ""
     left_landmarks: IntArray | None = None
     right_landmarks: IntArray | None = None
+    symmetric: bool = True
+    derived: str = ""
 
     def transposed(self) -> Source:
-        """Return the source of the transpose; what is not symmetric can then not be extended."""
-        if self.similarity is not None and not self.similarity.symmetric:
-            return replace(self, left_landmarks=None, right_landmarks=None)
+        """Return the source of the transpose."""
+        if not self.symmetric:
+            return replace(self, derived="the transpose")
         return replace(
             self, left_landmarks=self.right_landmarks, right_landmarks=self.left_landmarks
         )
 
     def symmetrized(self) -> Source:
         """Return the source of (K + Kᵀ) / 2, whose one factor is both factors side by side."""
+        if not self.symmetric:
+            return replace(self, derived="the symmetrized form")
         if self.left_landmarks is None or self.right_landmarks is None:
             return self
-        if self.similarity is not None and not self.similarity.symmetric:
-            return replace(self, left_landmarks=None, right_landmarks=None)
         both = np.concatenate([self.left_landmarks, self.right_landmarks])
         return replace(self, left_landmarks=both, right_landmarks=both)
 
@@ -108,6 +115,12 @@ class Source:
         return self.items
 
     def _similarity(self, purpose: str) -> Similarity:
+        if self.derived:
+            raise NotAttachedError(
+                f"{purpose} was asked of {self.derived} of an asymmetric similarity's matrix.",
+                "The similarity would answer for the matrix itself, not for this one.",
+                "Ask the matrix itself first, then transpose or symmetrize the result.",
+            )
         if self.similarity is None:
             raise NotAttachedError(
                 f"{purpose} needs the similarity ({self.fingerprint or 'unknown'}), and this "

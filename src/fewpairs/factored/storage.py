@@ -58,6 +58,8 @@ def save(matrix: FactoredMatrix, path: str | Path) -> None:
         "items": item_kind,
         "symmetric_known": known.rows is known.columns,
         "similarity": source.similarity.fingerprint if source.similarity else source.fingerprint,
+        "symmetric": source.symmetric,
+        "derived": source.derived,
         "evaluations": int(matrix.evaluations),
         "method": matrix.method,
         "nugget": float(matrix.nugget),
@@ -104,6 +106,8 @@ def load(path: str | Path, similarity: Any = None, items: Any = None) -> Factore
         fingerprint=facts["similarity"],
         left_landmarks=get("landmarks.left"),
         right_landmarks=get("landmarks.right"),
+        symmetric=facts["symmetric"],
+        derived=facts["derived"],
     )
     return FactoredMatrix(
         left,

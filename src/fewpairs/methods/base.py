@@ -67,6 +67,7 @@ def assemble(oracle: Oracle, factors: Factors, known: KnownOption, title: str) -
             items=oracle.items,
             similarity=oracle.similarity,
             fingerprint=oracle.similarity.fingerprint,
+            symmetric=bool(oracle.similarity.symmetric),
             left_landmarks=factors.left_landmarks,
             right_landmarks=factors.left_landmarks if right is None else right,
         ),

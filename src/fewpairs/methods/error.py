@@ -79,8 +79,9 @@ def estimate_error(
     ErrorEstimate
     """
     off, size = seen(matrix, oracle)
+    more_off, more_size = _of_aside(matrix, oracle)
     strata = unseen(matrix, oracle, n_pairs, rng, weighted=weighted)
-    return combine(off, size, strata)
+    return combine(off + more_off, size + more_size, strata)
 
 
 def combine(off: float, size: float, strata: list[Stratum]) -> ErrorEstimate:
@@ -158,7 +159,7 @@ class Audit:
         i, j = self.rows, self.columns
         out = (memory.rows.position(i) < 0) & (memory.columns.position(j) < 0)
         out &= np.isnan(memory.entries.find(memory.keys(i, j)))
-        population = Unseen.of(oracle).population
+        population = Unseen.of(oracle).population + int(out.sum())
         strata = []
         if out.any():
             sums = _of_pairs(matrix, i[out], j[out], self.values[out], both=oracle.symmetric)
@@ -207,6 +208,16 @@ def _off_lines(matrix: FactoredMatrix, columns: ColumnStore, rows: ColumnStore) 
     return total
 
 
+def _of_aside(matrix: FactoredMatrix, oracle: Oracle) -> tuple[float, float]:
+    """Return the same sums over pairs that were set aside and lie in nothing else evaluated."""
+    memory = oracle.memory
+    keys, values = memory.aside.all()
+    hidden = np.isin(keys, Unseen.of(oracle).aside)
+    i, j = memory.unkey(keys[hidden])
+    off, size = _of_pairs(matrix, i, j, values[hidden], both=oracle.symmetric)
+    return float(off.sum()), float(size.sum())
+
+
 def _of_pairs(
     matrix: FactoredMatrix, i: IntArray, j: IntArray, values: FloatArray, *, both: bool
 ) -> tuple[FloatArray, FloatArray]:
@@ -230,7 +241,8 @@ class Unseen:
     columns: IntArray
     known: IntArray  # keys of single entries among them that are known all the same
     single: IntArray  # items whose self-similarity is unknown
-    population: int  # pairs off the diagonal
+    aside: IntArray  # keys that were evaluated to judge by, and are in nothing else
+    population: int  # pairs off the diagonal, without those
 
     @classmethod
     def of(cls, oracle: Oracle) -> Unseen:
@@ -244,9 +256,12 @@ class Unseen:
         known = memory.keys(i[off], j[off])
         both = np.intersect1d(rows, columns) if oracle.square else rows[:0]
         single = both[np.isnan(memory.find(both, both))]
+        a, b = memory.unkey(memory.aside.all()[0])
+        outside = np.isnan(memory.find(a, b))
+        aside = memory.keys(a[outside], b[outside])
         pairs = len(rows) * len(columns) - len(both)
-        population = (pairs // 2 if oracle.symmetric else pairs) - len(known)
-        return cls(rows, columns, known, single, population)
+        population = (pairs // 2 if oracle.symmetric else pairs) - len(known) - len(aside)
+        return cls(rows, columns, known, single, aside, population)
 
     def draw(
         self,
@@ -267,7 +282,7 @@ class Unseen:
             count,
             rng,
             symmetric=oracle.symmetric,
-            known=np.union1d(self.known, oracle.memory.aside.all()[0]),
+            known=np.union1d(self.known, self.aside),
             width=oracle.shape[1],
             scores=scores,
         )

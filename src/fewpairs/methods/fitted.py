@@ -54,6 +54,7 @@ class Fitted:
     tuning: float = 0.03
     diagonal: DiagonalOption = "evaluate"
     needs_symmetric: ClassVar[bool] = False
+    uses_allowance: ClassVar[bool] = True
 
     def price(self, planner: Planner, landmarks: int) -> int:
         """Return the most that a run with this many starting landmarks spends."""

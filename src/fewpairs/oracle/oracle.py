@@ -84,6 +84,7 @@ class Oracle:
             symmetric=self.symmetric,
             diagonal_known=diagonal is not None,
         )
+        self.symmetry_checked = False
         self._watching: Progress | None = None
 
     @property
@@ -165,7 +166,8 @@ class Oracle:
         return self.entries(everyone, everyone)
 
     def declare_diagonal(self, value: float) -> None:
-        """Take every self-similarity as known, so that none is evaluated."""
+        """Take every self-similarity as known, so that none is evaluated, now or later."""
+        self.similarity = self.similarity.with_diagonal(value)
         self.memory.diagonal = np.full(self.shape[0], value)
         self.planner = replace(self.planner, diagonal_known=True)
 
@@ -180,6 +182,7 @@ class Oracle:
         if back.error is not None:
             self._fail(back.error)
         self._refuse_asymmetry(rows, columns, there, back.values)
+        self.symmetry_checked = True
 
     @contextmanager
     def watch(self, planned: int) -> Iterator[None]:
@@ -230,6 +233,7 @@ class Oracle:
                 "Go on with fewpairs.approximate(error.oracle, …).",
             )
             stop.oracle = self
+            self.progress = None  # whoever goes on must not be stopped by the same callback
             raise stop
 
     def _unknown_part(self, request: Request) -> Iterator[Request]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
@@ -90,6 +91,12 @@ class Similarity:
     def known_diagonal(self, items: Items) -> FloatArray | None:
         """Return Δ(x, x) of prepared items where it is known without evaluating."""
         return None if self.diagonal is None else np.full(len(items), float(self.diagonal))
+
+    def with_diagonal(self, value: float) -> Similarity:
+        """Return the same similarity with a declared diagonal."""
+        declared = copy.copy(self)
+        declared.known_diagonal = lambda items: np.full(len(items), value)  # type: ignore[method-assign]
+        return declared
 
     def symmetrized(self) -> Similarity:
         """Return (Δ(x, y) + Δ(y, x)) / 2, which costs two evaluations for each entry."""

@@ -144,7 +144,10 @@ class VectorSimilarity(Similarity):
 
 def _dense(vectors: Any) -> FloatArray:
     try:
-        array = np.asarray(vectors, dtype=np.float64)
+        array = np.asarray(vectors)
+        if array.dtype.kind not in "biuf":
+            raise TypeError  # noqa: TRY301 - the same fault as one that cannot be converted
+        array = array.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
         raise InputError(
             "the items are not vectors of numbers of one length.",
