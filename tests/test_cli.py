@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import fewpairs as fp
+from fewpairs.cli import read_items
 
 NAMES = [
     f"{first} {last}"
@@ -118,3 +119,41 @@ def test_demo_runs_and_shows_the_point(tmp_path):
     text = fewpairs("demo", cwd=tmp_path)
     for part in ("Inspect", "Plan", "factored matrix", "true, on those rows", "Nystroem", "KMeans"):
         assert part in text
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("latin.txt", b"caf\xe9\n", "UTF-8"),
+        ("bad.jsonl", b'{"a": "x"}\n{oops\n', "line 2"),
+        ("bare.jsonl", b'"a"\n"b"\n', "line 1"),
+        ("text.npy", b"not an array", "cannot be read"),
+        ("empty.txt", b"", "no items"),
+        ("empty.csv", b"", "no items"),
+        ("empty.jsonl", b"", "no items"),
+    ],
+)
+def test_unreadable_files_are_one_message(folder, name, content, says):
+    (folder / name).write_bytes(content)
+    assert says in fewpairs("plan", name, cwd=folder, code=2)
+
+
+def test_files_from_spreadsheets_and_strange_line_ends(folder):
+    (folder / "bom.csv").write_bytes("\ufefftext\na\n\nb\n".encode())
+    assert read_items(folder / "bom.csv", "text") == ["a", "b"]
+    (folder / "l.txt").write_bytes("\ufeffone\u2028two\r\n\nthree\x0cfour\n".encode())
+    assert read_items(folder / "l.txt") == ["one\u2028two", "three\x0cfour"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("plan", "names.txt", "--budget", "1.5"),
+        ("plan", "names.txt", "--budget", "inf"),
+        ("plan", "names.txt", "--gamma", 3),
+        ("approximate", "names.txt", "-o", "."),
+        ("query", "nowhere.fewpairs", "--item", 1),
+    ],
+)
+def test_senseless_arguments_are_one_message(folder, arguments):
+    fewpairs(*arguments, cwd=folder, code=2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from conftest import METHODS, SYMMETRIC_ONLY, Counter, asymmetric_matrix, symmetric_matrix
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -228,3 +229,22 @@ def test_it_prints_what_it_is():
     text = repr(approximated(error_pairs=50))
     for part in ("40 × 40", "evaluations", "relative error", "unseen pairs"):
         assert part in text
+
+
+def test_what_is_derived_from_an_asymmetric_matrix_evaluates_nothing(tmp_path):
+    matrix = approximated(symmetric=False)
+    matrix.save(tmp_path / "k")
+    similarity = matrix.source.similarity
+    for derive in (lambda m: m.T, lambda m: m.symmetrized()):
+        derive(fp.load(tmp_path / "k")).save(tmp_path / "derived")
+        for other in (derive(matrix), fp.load(tmp_path / "derived", similarity=similarity)):
+            for call in (lambda m=other: m.extend([1]), lambda m=other: m.nearest(0, rerank=5)):
+                with pytest.raises(NotAttachedError, match="asymmetric"):
+                    call()
+
+
+def test_complex_products_are_refused_and_sparse_ones_work():
+    matrix = approximated()
+    with pytest.raises(InputError, match="complex"):
+        matrix @ (1j * np.ones(40))
+    assert np.allclose(matrix @ sp.eye_array(40), matrix.to_dense())

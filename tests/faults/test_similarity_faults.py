@@ -213,3 +213,26 @@ def test_global_random_state_is_neither_read_nor_changed():
         range(30), fp.Precomputed(symmetric_matrix(30)), landmarks=5, random_state=1
     )
     assert np.array_equal(one.to_dense(), two.to_dense())
+
+
+def test_a_stopped_run_goes_on_and_asks_for_nothing_twice():
+    counter = Counter(symmetric_matrix(80))
+    with pytest.raises(fp.errors.StoppedError) as stop:
+        fp.approximate(
+            range(80),
+            counter.similarity("pair"),
+            landmarks=20,
+            random_state=0,
+            progress=lambda done, planned: done < 400,
+        )
+    found = fp.approximate(stop.value.oracle, landmarks=20, random_state=0)
+    assert found.evaluations == len(counter.asked)
+    assert len(set(counter.asked)) == len(counter.asked)  # not even the symmetry check
+
+
+def test_progress_and_threads_can_be_given_anew():
+    oracle = fp.Oracle(range(30), fp.Precomputed(symmetric_matrix(30)))
+    seen = []
+    fp.approximate(oracle, landmarks=5, n_jobs=2, progress=lambda done, planned: seen.append(done))
+    assert seen
+    assert oracle.n_jobs == 2

@@ -362,3 +362,67 @@ def test_drawn_pairs_are_different_unknown_and_off_the_diagonal():
         assert not np.isin(keys, known).any()
         assert np.all(drawn.rows != drawn.columns)
         assert np.allclose(drawn.weights, 1.0)
+
+
+@pytest.mark.parametrize("budget", [400, 900, 0.2])
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_a_target_never_spends_more_than_its_budget(budget, symmetric):
+    counter = Counter((symmetric_matrix if symmetric else asymmetric_matrix)(100))
+    everything = 5050 if symmetric else 10_000
+    limit = budget if isinstance(budget, int) else budget * everything
+    try:
+        found = fp.approximate(
+            range(100),
+            counter.similarity("pairs", symmetric=symmetric),
+            target_error=0.05,
+            budget=budget,
+            random_state=0,
+        )
+    except fp.errors.BudgetError:
+        assert counter.asked == []
+        return
+    assert found.evaluations == len(counter.asked) <= limit
+
+
+def test_a_budget_too_small_for_a_target_is_refused():
+    counter = Counter(symmetric_matrix(100))
+    with pytest.raises(fp.errors.BudgetError, match="first step"):
+        fp.approximate(range(100), counter.similarity("pair"), target_error=0.1, budget=50)
+    assert counter.asked == []
+    with pytest.raises(fp.errors.InputError, match="error_pairs=0"):
+        fp.approximate(range(100), counter.similarity("pair"), target_error=0.1, error_pairs=0)
+
+
+def test_a_confirmed_target_covers_the_truth():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(150, 6))
+    matrix = np.tanh(x @ x.T / 4)
+    covered = ratio = 0.0
+    for seed in range(40):
+        found = fp.approximate(
+            range(150), fp.Precomputed(matrix), target_error=0.35, random_state=seed
+        )
+        true = relative(found.to_dense(), matrix)
+        covered += found.error.low <= true <= found.error.high
+        ratio += found.error.value / true / 40
+    assert covered >= 34  # 95 % of 40, less three standard deviations
+    assert ratio == pytest.approx(1.0, abs=0.04)
+
+
+@pytest.mark.parametrize("budget", [0.3, 2500])
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_plan_states_the_most_that_is_spent(budget, symmetric, kind):
+    counter = Counter((symmetric_matrix if symmetric else asymmetric_matrix)(120))
+    sim = counter.similarity(kind, symmetric=symmetric)
+    plan = fp.plan(range(120), sim, budget=budget, timed=False)
+    found = fp.approximate(range(120), sim, budget=budget, random_state=0)
+    assert found.evaluations <= plan.evaluations
+
+
+def test_a_stated_diagonal_holds_for_new_items():
+    counter = Counter(symmetric_matrix(60))
+    found = fp.approximate(
+        range(50), counter.similarity("pair"), landmarks=12, diagonal=1.0, error_pairs=0
+    )
+    assert found.extend(range(50, 60))[55, 55] == 1.0
+    assert not [p for p in counter.asked if p[0] == p[1]]

@@ -1,4 +1,4 @@
-"""Landmarks by other rules than chance. docs/selection.md says what they are worth."""
+"""Landmarks by other rules than chance; benchmarks/selection.py compares them."""
 
 from __future__ import annotations
 
