@@ -17,11 +17,9 @@ from fewpairs.factored.embedding import EmbeddingMap, one_sided_map, symmetric_m
 from fewpairs.factored.known import Known, Lines
 from fewpairs.factored.neighbors import Neighbors, nearest
 from fewpairs.factored.positions import positions
+from fewpairs.factored.products import factored_entries
 from fewpairs.factored.source import Source
 from fewpairs.parallel import MEMORY_CEILING, refuse_above
-
-#: Single entries computed together: their rows of the tall factors are gathered first.
-_ENTRIES_AT_A_TIME = 4096
 
 
 class Embedding(NamedTuple):
@@ -111,12 +109,7 @@ class FactoredMatrix:
         return self.known.override(i, j, self._from_factors(i, j)).reshape(shape)
 
     def _from_factors(self, rows: IntArray, columns: IntArray) -> FloatArray:
-        guess = np.empty(len(rows))
-        for start in range(0, len(rows), _ENTRIES_AT_A_TIME):
-            part = slice(start, start + _ENTRIES_AT_A_TIME)
-            left = self.left[rows[part]] @ self.core
-            guess[part] = np.einsum("kp,kp->k", left, self.right[columns[part]])
-        return guess
+        return factored_entries(self.left, self.core, self.right, rows, columns)
 
     def __getitem__(self, key: Any) -> Any:
         """Read as from an array: ``K[i, j]``, ``K[i]``, ``K[[1, 2]]``, ``K[[1, 2], [3, 4]]``."""

@@ -73,8 +73,14 @@ class Cores:
 
     def predictions(self, left: FloatArray, right: FloatArray) -> FloatArray:
         """Return what every candidate says of pairs, given their rows of both factors."""
-        parts = [((left @ f.left) * (right @ f.right)) @ f.filters.T for f in self.families]
-        return np.hstack(parts)
+        result = np.empty((len(left), self.count))
+        for start in range(0, len(left), 1024):
+            part = slice(start, start + 1024)
+            for k, f in enumerate(self.families):
+                mine = slice(k * len(RIDGES), (k + 1) * len(RIDGES))
+                both = (left[part] @ f.left) * (right[part] @ f.right)
+                result[part, mine] = both @ f.filters.T
+        return result
 
     def block_predictions(self, left: FloatArray, right: FloatArray) -> FloatArray:
         """Return what every candidate says of a whole block, candidate by candidate."""

@@ -12,6 +12,7 @@ from typing import ClassVar, Literal, TypeAlias
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray, SingleArray
+from fewpairs.factored.products import factored_entries
 from fewpairs.methods.base import Factors
 from fewpairs.methods.cores import Cores, gap_of
 from fewpairs.methods.lookalikes import look_alikes
@@ -136,7 +137,7 @@ class Fitted:
         while done + batch <= min(len(i), room):
             part = slice(done, done + batch)
             exact = state.oracle.entries(i[part], j[part])
-            guess = np.einsum("kp,kp->k", state.left[i[part]] @ core, state.right[j[part]])
+            guess = factored_entries(state.left, core, state.right, i[part], j[part])
             gain = 2 * float(((exact - guess) ** 2).sum())
             done += batch
             if gain * n / batch < (1.5 / s + 2.0 / n) * left_over:

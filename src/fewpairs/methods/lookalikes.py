@@ -37,24 +37,30 @@ def look_alikes(
     if per_item < 1:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     if n <= EXACT_UP_TO:
-        found = [_within(profiles, np.arange(n), per_item)]
+        keys, scores = _once(*_within(profiles, np.arange(n), per_item, n))
     else:
-        found = [
-            _within(profiles[leaf], leaf, per_item)
-            for _ in range(_TREES)
-            for leaf in _leaves(profiles, np.arange(n), rng)
-        ]
-    keys = np.concatenate([k for k, _ in found])
-    scores = np.concatenate([s for _, s in found])
-    # Keys are made with items' own numbers, so the same pair from two leaves is the same key.
-    keys = (keys[:, 0] * n + keys[:, 1]).astype(np.int64)
-    keys, first = np.unique(keys, return_index=True)
-    order = np.argsort(-scores[first], kind="stable")
+        keys, scores = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
+        for _ in range(_TREES):
+            leaves = _leaves(profiles, np.arange(n), rng)
+            found = [_within(profiles[leaf], leaf, per_item, n) for leaf in leaves]
+            keys, scores = _once(
+                np.concatenate([keys, *(k for k, _ in found)]),
+                np.concatenate([scores, *(s for _, s in found)]),
+            )
+    order = np.argsort(-scores, kind="stable")
     return keys[order] // n, keys[order] % n
 
 
-def _within(profiles: SingleArray, names: IntArray, per_item: int) -> tuple[IntArray, SingleArray]:
-    """Compare all pairs of one set; return the neighbours of each as (smaller, larger) names."""
+def _once(keys: IntArray, scores: SingleArray) -> tuple[IntArray, SingleArray]:
+    """Keep each pair once."""
+    keys, first = np.unique(keys, return_index=True)
+    return keys, scores[first]
+
+
+def _within(
+    profiles: SingleArray, names: IntArray, per_item: int, total: int
+) -> tuple[IntArray, SingleArray]:
+    """Compare all pairs of one set; return the neighbours of each as smaller·total + larger."""
     n = len(profiles)
     per_item = min(per_item, n - 1)
     groups = -(-n // _GROUP)
@@ -68,7 +74,7 @@ def _within(profiles: SingleArray, names: IntArray, per_item: int) -> tuple[IntA
         near = _largest(block, groups, per_item)
         scores.append(np.take_along_axis(block, near, axis=1).ravel())
         i, j = np.repeat(names[rows], per_item), names[near.ravel()]
-        keys.append(np.stack([np.minimum(i, j), np.maximum(i, j)], axis=1))
+        keys.append(np.minimum(i, j) * total + np.maximum(i, j))
     return np.concatenate(keys), np.concatenate(scores)
 
 
@@ -97,7 +103,10 @@ def _leaves(profiles: SingleArray, members: IntArray, rng: np.random.Generator) 
             done.append(current)
             continue
         one, other = rng.choice(current, 2, replace=False)
-        along = profiles[current] @ (profiles[one] - profiles[other])
+        direction = profiles[one] - profiles[other]
+        along = np.concatenate(
+            [profiles[current[k : k + 4096]] @ direction for k in range(0, len(current), 4096)]
+        )
         # Equal profiles must split too, or the sets would never become small.
         order = np.lexsort((rng.random(len(current)), along))
         half = len(current) // 2

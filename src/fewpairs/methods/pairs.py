@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray, SingleArray
+from fewpairs.factored.products import factored_entries
 
 #: Shares of: any pair, far from the typical value, alike in their columns.
 MIXTURE = (0.3, 0.35, 0.35)
@@ -154,10 +155,10 @@ class Scores:
         -------
         ndarray
         """
-        believed, alike = np.empty(len(a)), np.empty(len(a))
+        i, j = self.rows[a], self.columns[b]
+        believed = factored_entries(self.left, self.core, self.right, i, j)
+        alike = np.empty(len(a))
         for part in parts(len(a)):
-            left = self.left[self.rows[a[part]]] @ self.core
-            believed[part] = np.einsum("kp,kp->k", left, self.right[self.columns[b[part]]])
             alike[part] = np.einsum(
                 "kp,kp->k", self.row_profiles[a[part]], self.column_profiles[b[part]]
             )
