@@ -25,6 +25,8 @@ from fewpairs.similarities.base import as_similarity
 #: Relative difference between Δ(x, y) and Δ(y, x) that still counts as symmetric: half-precision
 #: models and batched networks repeat themselves no better than this.
 SYMMETRY_TOLERANCE = 1e-4
+#: Scattered pairs in one call: each is a Python object, however large blocks may be.
+LARGEST_LIST = 2**13
 
 
 class Oracle:
@@ -143,7 +145,7 @@ class Oracle:
         keys, first = np.unique(self.memory.keys(down[unknown], across[unknown]), return_index=True)
         i, j = down[unknown][first], across[unknown][first]
         size = self.planner.block_size
-        step = size[0] * size[1] if isinstance(size, tuple) else size
+        step = min(size[0] * size[1] if isinstance(size, tuple) else size, LARGEST_LIST)
         chunks = (Scattered(i[k : k + step], j[k : k + step]) for k in range(0, len(i), step))
         self._ask(chunks, len(keys) * self.planner.per_entry)
         return self.memory.find(down, across)
