@@ -24,6 +24,7 @@ def approximate(
     items: Any,
     similarity: Any = None,
     *,
+    others: Any = None,
     landmarks: int | npt.ArrayLike | None = None,
     budget: float | None = None,
     target_error: float | None = None,
@@ -43,6 +44,8 @@ def approximate(
         What is compared. An `Oracle` brings its similarity and everything evaluated before.
     similarity : Similarity
         The expensive function; wrap your own with `fewpairs.similarity`.
+    others : sequence, optional
+        Items of the columns, where the matrix compares two sets (queries with documents).
     landmarks : int or sequence of int, optional
         Number of columns to read (by default 100), or their positions.
     budget : int or float, optional
@@ -82,7 +85,7 @@ def approximate(
     >>> K.evaluations <= 0.1 * 500 * 501 / 2, K.error.value < 0.001
     (True, True)
     """
-    oracle = _oracle(items, similarity, n_jobs, progress)
+    oracle = _oracle(items, similarity, others, n_jobs, progress)
     rng = generator(random_state)
     if target_error is not None:
         return _run_to_target(
@@ -159,7 +162,9 @@ def _run(oracle: Oracle, plan: Plan, rng: np.random.Generator) -> FactoredMatrix
     return matrix
 
 
-def _oracle(items: Any, similarity: Any, n_jobs: int, progress: ProgressOption) -> Oracle:
+def _oracle(
+    items: Any, similarity: Any, others: Any, n_jobs: int, progress: ProgressOption
+) -> Oracle:
     if not isinstance(items, Oracle):
         if similarity is None:
             raise InputError(
@@ -167,11 +172,11 @@ def _oracle(items: Any, similarity: Any, n_jobs: int, progress: ProgressOption) 
                 "It is what the matrix is made of.",
                 "Pass fewpairs.similarity(function, kind=…, symmetric=…), or a ready one.",
             )
-        return Oracle(items, similarity, n_jobs=n_jobs, progress=progress)
-    if similarity is not None:
+        return Oracle(items, similarity, others=others, n_jobs=n_jobs, progress=progress)
+    if similarity is not None or others is not None:
         raise InputError(
-            "a similarity was given beside an oracle.",
-            "The oracle has one already, and what it remembers belongs to that one.",
+            "a similarity or other items were given beside an oracle.",
+            "The oracle has its own already, and what it remembers belongs to those.",
             "Pass the oracle alone.",
         )
     if progress is not None:

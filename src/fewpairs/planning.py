@@ -34,6 +34,8 @@ class Plan:
     Attributes
     ----------
     n_items, n_landmarks, error_pairs : int
+    n_others : int or None
+        Items of the columns, where they are others than those of the rows.
     evaluations : int
         Everything that the run will spend, at the most.
     allowance : int or None
@@ -49,6 +51,7 @@ class Plan:
     """
 
     n_items: int
+    n_others: int | None
     n_landmarks: int
     error_pairs: int
     symmetry_pairs: int
@@ -66,8 +69,11 @@ class Plan:
     sampled: int = 0
 
     def __str__(self) -> str:
+        items = f"{self.n_items:,} items"
+        if self.n_others is not None:
+            items = f"{self.n_items:,} items and of {self.n_others:,} others"
         lines = [
-            f"{self.title}: {self.n_landmarks:,} landmarks of {self.n_items:,} items",
+            f"{self.title}: {self.n_landmarks:,} landmarks of {items}",
             (
                 f"  evaluations  {self.evaluations:,} ({self.share:.2%} of all pairs), "
                 f"{self.error_pairs:,} of them for the error estimate"
@@ -95,9 +101,11 @@ def make_plan(
     """Check every argument and settle the number of landmarks."""
     rest = dict(options)
     weighted = _check_draw(rest.pop("error_draw", "weighted"))
-    chosen, known, title = find_method(method, rest, symmetric=oracle.symmetric)
+    chosen, known, title = find_method(
+        method, rest, symmetric=oracle.symmetric, square=oracle.square
+    )
     declared = getattr(chosen, "diagonal", None)
-    if isinstance(declared, (int, float)):
+    if isinstance(declared, (int, float)) and oracle.square:
         oracle.declare_diagonal(float(declared))
     pairs = _check_error_pairs(error_pairs)
     selector: Selector = as_selector(selection)
@@ -107,7 +115,9 @@ def make_plan(
             "A budget is turned into a number of landmarks, so the two may contradict each other.",
             "Pass one of them.",
         )
-    n = oracle.shape[1]
+    n = min(oracle.shape)
+    if not oracle.square:
+        _check_rectangle(landmarks, selection)
     price = _Price(oracle, chosen, selector, pairs)
     allowance = None
     if budget is not None:
@@ -126,7 +136,8 @@ def make_plan(
         total = max(total, min(allowance, oracle.planner.price_of_everything) + price.beside(count))
     tall = 2 if title.startswith("sms") else 1 if oracle.symmetric else 2
     return Plan(
-        n_items=n,
+        n_items=oracle.shape[0],
+        n_others=None if oracle.square else oracle.shape[1],
         n_landmarks=count,
         error_pairs=price.error_pairs(count),
         symmetry_pairs=price.symmetry_pairs(count),
@@ -135,7 +146,9 @@ def make_plan(
         allowance=allowance,
         evaluations=total,
         share=total / oracle.planner.price_of_everything,
-        memory=8 * n * (n if title.startswith("optimal") else count) * tall,
+        memory=8 * oracle.shape[0] * (n if title.startswith("optimal") else count) * tall
+        if oracle.square
+        else 8 * sum(oracle.shape) * count,
         title=title,
         method=chosen,
         known=known,
@@ -147,6 +160,7 @@ def plan(
     items: Any,
     similarity: Any,
     *,
+    others: Any = None,
     landmarks: int | npt.ArrayLike | None = None,
     budget: float | None = None,
     method: str = "auto",
@@ -160,7 +174,7 @@ def plan(
 
     Parameters
     ----------
-    items, similarity, landmarks, budget, method, selection, error_pairs, n_jobs, **options
+    items, similarity, others, landmarks, budget, method, selection, error_pairs, n_jobs, **options
         As for `approximate`.
     timed : bool, default=True
         Evaluate a few pairs, for at most about a quarter of a second, to tell the time.
@@ -179,7 +193,7 @@ def plan(
       evaluations  50,775 (10.14% of all pairs), 2,000 of them for the error estimate
       memory       400 kB
     """
-    oracle = Oracle(as_items(items), similarity, progress=False)
+    oracle = Oracle(as_items(items), similarity, others=others, progress=False)
     settled = make_plan(
         oracle,
         landmarks=landmarks,
@@ -270,6 +284,16 @@ def evaluations_of(budget: float, planner: Planner) -> int:
         "Pass a number of evaluations (a positive integer), or a share of all pairs (a float "
         "between 0 and 1).",
     )
+
+
+def _check_rectangle(landmarks: Any, selection: Any) -> None:
+    """Refuse what has no meaning for rows and columns of different things."""
+    if selection != "uniform" or (landmarks is not None and np.ndim(landmarks) != 0):
+        raise InputError(
+            "landmarks or a selection were chosen for a matrix between two sets of items.",
+            "As many landmarks are drawn among the rows as among the columns, uniformly.",
+            "Pass a number of landmarks, or a budget.",
+        )
 
 
 def _check_count(landmarks: Any, n: int) -> int:

@@ -80,8 +80,8 @@ def grow_to(
     FactoredMatrix
         With `curve`, and `stopped_because` saying which of the three it was.
     """
-    n = oracle.shape[0]
-    order = rng.permutation(n)
+    n = min(oracle.shape)
+    order = rng.permutation(oracle.shape[1])
     count = _first_count(oracle, method, target, n)
     audit: Audit | None = None
     step: Step | None = None

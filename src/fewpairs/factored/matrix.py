@@ -253,15 +253,16 @@ class FactoredMatrix:
         """Return a larger matrix; each new item costs its similarities with the landmarks.
 
         Entries between two new items come through the core; self-similarities are evaluated where
-        the diagonal was.
+        the diagonal was. A matrix between two sets of items gets new rows.
         """
         grown = self.source.compare(new_items, n_jobs=n_jobs, progress=progress)
         left = np.vstack([self.left, grown.left])
-        right = None if self.right is self.left else np.vstack([self.right, grown.right])
-        total = len(left)
-        columns = grown.columns(self.known.columns, total)
+        right = None if self.right is self.left else self.right
+        if right is not None and grown.back is not None:
+            right = np.vstack([right, grown.right])
+        columns = grown.columns(self.known.columns)
         same = self.known.rows is self.known.columns
-        rows = columns if same else grown.rows(self.known.rows, total)
+        rows = columns if same else grown.rows(self.known.rows)
         i, j = self.known.keys // self.shape[1], self.known.keys % self.shape[1]
         diagonal, spent = self.known.diagonal, grown.evaluations
         if diagonal is not None:

@@ -50,7 +50,7 @@ def nearest(
         scores, spent = _scores_of_new(matrix, item)
     else:
         scores = matrix[index]
-        if matrix.shape[0] == matrix.shape[1]:
+        if matrix.source.square:
             scores[index] = -np.inf
     best = _largest(scores, max(k, rerank))
     values = scores[best]
@@ -74,6 +74,6 @@ def _largest(scores: FloatArray, count: int) -> IntArray:
 def _scores_of_new(matrix: FactoredMatrix, item: Any) -> tuple[FloatArray, int]:
     grown = matrix.source.compare(one_item(item))
     scores = (grown.left @ matrix.core @ matrix.right.T).ravel()
-    columns = grown.columns(matrix.known.columns, matrix.shape[0] + 1)
+    columns = grown.columns(matrix.known.columns)
     scores[columns.index] = columns.values[-1]
     return scores, grown.evaluations

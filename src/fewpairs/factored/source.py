@@ -23,6 +23,11 @@ class Source:
     Parameters
     ----------
     items : Items or None
+        Of the rows, and of the columns unless there are others.
+    others : Items or None
+        Of the columns, where they are other items than those of the rows.
+    square : bool
+        Whether they are the same.
     similarity : Similarity or None
     fingerprint : str
         Of the similarity; kept in files, where the similarity itself is not.
@@ -36,6 +41,8 @@ class Source:
     """
 
     items: Items | None = None
+    others: Items | None = None
+    square: bool = True
     similarity: Similarity | None = None
     fingerprint: str = ""
     left_landmarks: IntArray | None = None
@@ -47,8 +54,14 @@ class Source:
         """Return the source of the transpose."""
         if not self.symmetric:
             return replace(self, derived="the transpose")
+        both = (self.items, self.others)
+        items, others = both if self.square else both[::-1]
         return replace(
-            self, left_landmarks=self.right_landmarks, right_landmarks=self.left_landmarks
+            self,
+            items=items,
+            others=others,
+            left_landmarks=self.right_landmarks,
+            right_landmarks=self.left_landmarks,
         )
 
     def symmetrized(self) -> Source:
@@ -75,6 +88,8 @@ class Source:
                 "Extend the matrix that fewpairs.approximate returned, by a landmark method.",
             )
         new = as_items(new_items)
+        if not self.square:
+            return self._compare_row(items, similarity, new, n_jobs, progress)
         landmarks = np.union1d(self.left_landmarks, self.right_landmarks)
         if similarity.symmetric:
             oracle = Oracle(
@@ -99,20 +114,45 @@ class Source:
             evaluations=spent,
         )
 
+    def _compare_row(
+        self, items: Items, similarity: Similarity, new: Items, n_jobs: int, progress: Any
+    ) -> Grown:
+        """Evaluate a new row of a matrix between two sets against the columns' landmarks."""
+        others = self._across("a new row")
+        assert self.left_landmarks is not None  # noqa: S101 - the caller looked
+        to = others.subset(self.left_landmarks)
+        oracle = Oracle(new, similarity, others=to, n_jobs=n_jobs, progress=progress)
+        forth = oracle.columns(np.arange(len(self.left_landmarks)))
+        return Grown(
+            source=replace(self, items=items.joined(new)),
+            forth=Lines(self.left_landmarks, forth, len(others)),
+            back=None,
+            new=new,
+            evaluations=oracle.evaluations,
+        )
+
     def evaluate_exactly(self, query: Items, candidates: IntArray) -> tuple[FloatArray, int]:
         """Evaluate one item against some others; return the values and what they cost."""
-        others = self._items("re-ranking").subset(candidates)
+        others = self._across("re-ranking").subset(candidates)
         oracle = Oracle(query, self._similarity("re-ranking"), others=others)
         return oracle.rows([0]).ravel(), oracle.evaluations
 
     def _items(self, purpose: str) -> Items:
-        if self.items is None:
+        return self._attached(self.items, purpose)
+
+    def _across(self, purpose: str) -> Items:
+        """Return the items of the columns."""
+        return self._attached(self.items if self.square else self.others, purpose)
+
+    @staticmethod
+    def _attached(items: Items | None, purpose: str) -> Items:
+        if items is None:
             raise NotAttachedError(
                 f"{purpose} needs the items, and this matrix does not hold them.",
                 "Only texts and numbers are stored in files.",
                 "Load it with fewpairs.load(path, items=…, similarity=…).",
             )
-        return self.items
+        return items
 
     def _similarity(self, purpose: str) -> Similarity:
         if self.derived:
@@ -137,7 +177,7 @@ class Grown:
 
     source: Source
     forth: Lines  # new item first, landmark second
-    back: Lines  # landmark first, new item second
+    back: Lines | None  # landmark first, new item second; None where only rows are new
     new: Items
     evaluations: int
 
@@ -149,6 +189,7 @@ class Grown:
     @property
     def right(self) -> FloatArray:
         """New rows of the right factor."""
+        assert self.back is not None  # noqa: S101 - only a square grows on both sides
         return self.back.values[:, self.back.place[self.source.right_landmarks]]
 
     def own(self) -> tuple[FloatArray, int]:
@@ -156,13 +197,17 @@ class Grown:
         oracle = Oracle(self.new, self.source.similarity)
         return oracle.diagonal(), oracle.evaluations
 
-    def columns(self, old: Lines, total: int) -> Lines:
+    def columns(self, old: Lines) -> Lines:
         """Lengthen known columns by the new items."""
-        return _lengthened(old, self.forth, total)
+        more = 0 if self.back is None else len(self.new)
+        return _lengthened(old, self.forth, old.width + more)
 
-    def rows(self, old: Lines, total: int) -> Lines:
-        """Lengthen known rows by the new items."""
-        return _lengthened(old, self.back, total)
+    def rows(self, old: Lines) -> Lines:
+        """Lengthen known rows by the new items; where only rows are new, make room for them."""
+        width = old.width + len(self.new)
+        if self.back is None:
+            return Lines(old.index, old.values, width)
+        return _lengthened(old, self.back, width)
 
 
 def one_item(item: Any) -> Items:
@@ -170,8 +215,8 @@ def one_item(item: Any) -> Items:
     return Items(sp.csr_array(item)) if sp.issparse(item) else as_items([item])
 
 
-def _lengthened(old: Lines, grown: Lines, total: int) -> Lines:
+def _lengthened(old: Lines, grown: Lines, width: int) -> Lines:
     if not len(old.index):
-        return Lines.none(total, total)
+        return Lines.none(len(old.values) + len(grown.values), width)
     rows = grown.values[:, grown.place[old.index]]
-    return Lines(old.index, np.vstack([old.values, rows]), total)
+    return Lines(old.index, np.vstack([old.values, rows]), width)

@@ -51,11 +51,14 @@ def save(matrix: FactoredMatrix, path: str | Path) -> None:
         if array is not None:  # an array with two roles is written once
             stored_as[name] = names.setdefault(id(array), name)
             arrays[stored_as[name]] = array
-    item_arrays, item_kind = _pack_items(source.items)
+    item_arrays, item_kind = _pack_items(source.items, "items")
+    other_arrays, other_kind = _pack_items(source.others, "others")
     error = matrix.error
     facts = {
         "stored_as": stored_as,
         "items": item_kind,
+        "others": other_kind,
+        "square": source.square,
         "symmetric_known": known.rows is known.columns,
         "similarity": source.similarity.fingerprint if source.similarity else source.fingerprint,
         "symmetric": source.symmetric,
@@ -65,10 +68,12 @@ def save(matrix: FactoredMatrix, path: str | Path) -> None:
         "nugget": float(matrix.nugget),
         "error": None if error is None else _pack_error(error),
     }
-    files.write(path, arrays | item_arrays, facts)
+    files.write(path, arrays | item_arrays | other_arrays, facts)
 
 
-def load(path: str | Path, similarity: Any = None, items: Any = None) -> FactoredMatrix:
+def load(
+    path: str | Path, similarity: Any = None, items: Any = None, others: Any = None
+) -> FactoredMatrix:
     """Read a factored matrix from a file; nothing in the file is ever executed.
 
     Parameters
@@ -78,6 +83,8 @@ def load(path: str | Path, similarity: Any = None, items: Any = None) -> Factore
         Attach it to compare new items and to re-rank; it must be the one that was used.
     items : sequence, optional
         Attach the items if they are neither texts nor numbers, and were not stored.
+    others : sequence, optional
+        Likewise the items of the columns, of a matrix between two sets.
 
     Returns
     -------
@@ -101,7 +108,9 @@ def load(path: str | Path, similarity: Any = None, items: Any = None) -> Factore
         get("known.values"),
     )
     source = Source(
-        items=_attached_items(items, n) or _unpack_items(arrays, facts["items"]),
+        items=_attached_items(items, n) or _unpack_items(arrays, facts["items"], "items"),
+        others=_attached_items(others, m) or _unpack_items(arrays, facts["others"], "others"),
+        square=facts["square"],
         similarity=_attached_similarity(similarity, facts["similarity"]),
         fingerprint=facts["similarity"],
         left_landmarks=get("landmarks.left"),
@@ -132,7 +141,7 @@ def _unpack_error(packed: list[str]) -> ErrorEstimate:
     return ErrorEstimate(value, low, high, int(packed[3]))
 
 
-def _pack_items(items: Items | None) -> tuple[Arrays, str]:
+def _pack_items(items: Items | None, role: str) -> tuple[Arrays, str]:
     kind = "objects" if items is None else items.kind
     if items is None or kind == "objects":
         return {}, "none"
@@ -141,34 +150,34 @@ def _pack_items(items: Items | None) -> tuple[Arrays, str]:
         encoded = [text.encode("utf-8", "surrogatepass") for text in items.values]
         ends = np.cumsum([len(text) for text in encoded], dtype=np.int64)
         content = np.frombuffer(b"".join(encoded), dtype=np.uint8)
-        return {"items.text": content, "items.ends": ends}, kind
+        return {f"{role}.text": content, f"{role}.ends": ends}, kind
     if kind == "sparse":
         matrix = sp.csr_array(items.values)
         return {
-            "items.data": matrix.data.astype(np.float64),
-            "items.indices": matrix.indices.astype(np.int64),
-            "items.indptr": matrix.indptr.astype(np.int64),
-            "items.shape": np.array(matrix.shape, dtype=np.int64),
+            f"{role}.data": matrix.data.astype(np.float64),
+            f"{role}.indices": matrix.indices.astype(np.int64),
+            f"{role}.indptr": matrix.indptr.astype(np.int64),
+            f"{role}.shape": np.array(matrix.shape, dtype=np.int64),
         }, kind
     array = np.asarray(items.values)
     whole = array.dtype.kind in "biu"
     single = array.dtype == np.float32
     dtype = np.int64 if whole else np.float32 if single else np.float64
-    return {"items.numbers": array.astype(dtype)}, kind
+    return {f"{role}.numbers": array.astype(dtype)}, kind
 
 
-def _unpack_items(arrays: Arrays, kind: str) -> Items | None:
+def _unpack_items(arrays: Arrays, kind: str, role: str) -> Items | None:
     if kind == "none":
         return None
     if kind == "text":
-        content, ends = arrays["items.text"].tobytes(), arrays["items.ends"]
+        content, ends = arrays[f"{role}.text"].tobytes(), arrays[f"{role}.ends"]
         starts = np.concatenate([[0], ends[:-1]])
         pieces = zip(starts, ends, strict=True)
         return Items([content[a:b].decode("utf-8", "surrogatepass") for a, b in pieces])
     if kind == "sparse":
-        parts = (arrays["items.data"], arrays["items.indices"], arrays["items.indptr"])
-        return Items(sp.csr_array(parts, shape=tuple(arrays["items.shape"])))
-    return Items(arrays["items.numbers"])
+        parts = (arrays[f"{role}.data"], arrays[f"{role}.indices"], arrays[f"{role}.indptr"])
+        return Items(sp.csr_array(parts, shape=tuple(arrays[f"{role}.shape"])))
+    return Items(arrays[f"{role}.numbers"])
 
 
 def _attached_items(items: Any, n: int) -> Items | None:
@@ -178,7 +187,7 @@ def _attached_items(items: Any, n: int) -> Items | None:
     if len(attached) != n:
         raise InputError(
             f"{len(attached)} items were attached to a matrix of {n}.",
-            "Row i of the matrix is item i.",
+            "Row i (or column i) of the matrix is item i.",
             "Attach the items that the matrix was made from, in the same order.",
         )
     return attached

@@ -35,6 +35,8 @@ class Method(Protocol):
     """A way from a few columns to the whole matrix. Its fields are its options."""
 
     needs_symmetric: ClassVar[bool]
+    #: Whether rows and columns must be the same items.
+    needs_square: ClassVar[bool]
 
     def price(self, planner: Planner, landmarks: int) -> int:
         """Count the evaluations that `landmarks` columns lead to."""
@@ -65,6 +67,8 @@ def assemble(oracle: Oracle, factors: Factors, known: KnownOption, title: str) -
         known=_evaluated(oracle, factors) if known == "exact" else None,
         source=Source(
             items=oracle.items,
+            others=None if oracle.square else oracle.others,
+            square=oracle.square,
             similarity=oracle.similarity,
             fingerprint=oracle.similarity.fingerprint,
             symmetric=bool(oracle.similarity.symmetric),

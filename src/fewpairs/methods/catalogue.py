@@ -28,7 +28,7 @@ METHODS: dict[str, type[Any]] = {
 
 
 def find_method(
-    name: str, options: Mapping[str, Any], *, symmetric: bool
+    name: str, options: Mapping[str, Any], *, symmetric: bool, square: bool = True
 ) -> tuple[Method, KnownOption, str]:
     """Look a method up and check its options.
 
@@ -40,6 +40,8 @@ def find_method(
         Fields of the method, and ``known``.
     symmetric : bool
         Whether the similarity is.
+    square : bool, default=True
+        Whether rows and columns are the same items.
 
     Returns
     -------
@@ -56,24 +58,35 @@ def find_method(
         raise InputError(
             f"known is {known!r}.",
             "It says whether evaluated entries are put back into the result.",
-            'Pass known="exact", or None for the method as published.',
+            'Pass known="exact", or None for the factors alone.',
         )
     kind = METHODS[name]
-    allowed = {field.name: field.type for field in fields(kind)}
+    allowed = {field.name: field.type for field in fields(kind) if field.name != "known"}
     for option, value in given.items():
         if option not in allowed:
             raise UnknownNameError(
                 "option", option, [*allowed, "known"], where=f'of the method "{name}"'
             )
         _check(option, value, str(allowed[option]))
+    shown = dict(given)
+    if name == "fitted":
+        given["known"] = known  # what is not put back need not be evaluated
     method: Method = kind(**given)
+    if method.needs_square and not square:
+        raise InputError(
+            f'the method "{name}" was asked for a matrix between two different sets of items.',
+            "It reads the rows and the columns of the same landmarks.",
+            'Leave method out, or pass method="fitted".',
+        )
     if method.needs_symmetric and not symmetric:
         raise AsymmetryError(
             f'the method "{name}" needs a symmetric similarity, and this one is not.',
             "It reads columns only, and would silently use them as rows.",
             'Pass similarity.symmetrized(), or method="sicur", "skeleton" or "stacur".',
         )
-    title = name + "".join(f", {k}={v}" for k, v in sorted(given.items()))
+    if known != ("exact" if name == "fitted" else None):
+        shown["known"] = known
+    title = name + "".join(f", {k}={v}" for k, v in sorted(shown.items()))
     return method, known, title
 
 

@@ -1,8 +1,8 @@
 """Regularised signed cores: a grid of candidates for the small matrix between the columns.
 
-With W the landmarks' square, W − η·gap·I = QΛPᵀ, and λ₀ the largest |λ| of W, a candidate is
-P·diag(λ / (λ² + (δλ₀)²))·Qᵀ. Both signs are kept, and nothing is divided by a small number. The
-nugget η takes off the part of the diagonal that no neighbour shares.
+With W the crossing of the landmarks' rows and columns, W − η·gap·I = QΛPᵀ, and λ₀ the largest |λ|
+of W, a candidate is P·diag(λ / (λ² + (δλ₀)²))·Qᵀ. Both signs are kept, and nothing is divided by a
+small number. The nugget η takes off the part of the diagonal that no neighbour shares.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ class Family:
     """All candidates of one nugget: they share their eigenvectors."""
 
     nugget: float
-    left: FloatArray  # s × s: rows of the left factor times this
+    left: FloatArray  # rows of the left factor times this
     right: FloatArray
     filters: FloatArray  # ridges × s
 
 
 @dataclass(frozen=True, eq=False)
 class Cores:
-    """The whole grid of candidates for one square.
+    """The whole grid of candidates for one crossing of landmarks.
 
     Parameters
     ----------
@@ -46,12 +46,12 @@ class Cores:
     gap: float
 
     @classmethod
-    def of(cls, square: FloatArray, gap: float, *, symmetric: bool) -> Cores:
-        """Decompose the square once for each nugget."""
+    def of(cls, crossing: FloatArray, gap: float, *, symmetric: bool) -> Cores:
+        """Decompose the crossing of landmarks once for each nugget."""
         families = []
         largest = 0.0
         for nugget in NUGGETS if gap > 0 else NUGGETS[:1]:
-            reduced = square - nugget * max(gap, 0.0) * np.eye(len(square))
+            reduced = crossing - nugget * max(gap, 0.0) * np.eye(*crossing.shape)
             left, values, right = _decomposed(reduced, symmetric=symmetric)
             if nugget == 0:
                 largest = float(np.abs(values).max(initial=0)) or 1.0
@@ -91,8 +91,9 @@ class Cores:
         return np.vstack(parts)
 
     def combined(self, weights: FloatArray) -> FloatArray:
-        """Return the weighted sum of all candidates: one s × s core."""
-        total = np.zeros_like(self.families[0].left)
+        """Return the weighted sum of all candidates: one core."""
+        first = self.families[0]
+        total = np.zeros((len(first.left), len(first.right)))
         for f, w in zip(self.families, weights.reshape(-1, len(RIDGES)), strict=True):
             total += (f.left * (w @ f.filters)) @ f.right.T
         return total
@@ -120,5 +121,5 @@ def _decomposed(
     if symmetric:
         values, vectors = np.linalg.eigh(matrix)
         return vectors, values, vectors
-    u, sizes, vt = scipy.linalg.svd(matrix)
+    u, sizes, vt = scipy.linalg.svd(matrix, full_matrices=False)
     return vt.T, sizes, u

@@ -33,6 +33,7 @@ class Skeleton:
 
     threshold: float = THRESHOLD
     needs_symmetric: ClassVar[bool] = False
+    needs_square: ClassVar[bool] = True
 
     def price(self, planner: Planner, landmarks: int) -> int:
         """Count s/2 columns and s/2 rows."""
@@ -63,6 +64,7 @@ class SiCUR:
 
     threshold: float = THRESHOLD
     needs_symmetric: ClassVar[bool] = False
+    needs_square: ClassVar[bool] = True
 
     def price(self, planner: Planner, landmarks: int) -> int:
         """Count s rows, and s/2 of their columns."""
@@ -96,6 +98,7 @@ class StaCUR:
     same: bool = True
     threshold: float = THRESHOLD
     needs_symmetric: ClassVar[bool] = False
+    needs_square: ClassVar[bool] = True
 
     def price(self, planner: Planner, landmarks: int) -> int:
         """Count s columns and the same s rows, or s/2 and s/2."""

@@ -282,6 +282,7 @@ class Unseen:
             count,
             rng,
             symmetric=oracle.symmetric,
+            square=oracle.square,
             known=np.union1d(self.known, self.aside),
             width=oracle.shape[1],
             scores=scores,
@@ -322,19 +323,14 @@ def _scores(
     """Return what the result and the evaluated columns say of unseen pairs."""
     memory = oracle.memory
     values = memory.columns.values
-    if values.shape[1] < _COLUMNS or not oracle.square:
+    if values.shape[1] < _COLUMNS:
         return None
+    lowest, highest = float(values.min()), float(values.max())
+    factors = (matrix.left, matrix.core, matrix.right, rows, columns)
+    if not oracle.square:
+        return Scores(*factors, None, None, lowest, highest)
     lines = values if oracle.symmetric else np.hstack([values, memory.rows.values])
     row_profiles = profiles(lines, rows)
     same = rows is columns or np.array_equal(rows, columns)
-    return Scores(
-        matrix.left,
-        matrix.core,
-        matrix.right,
-        rows,
-        columns,
-        row_profiles,
-        row_profiles if same else profiles(lines, columns),
-        float(values.min()),
-        float(values.max()),
-    )
+    column_profiles = row_profiles if same else profiles(lines, columns)
+    return Scores(*factors, row_profiles, column_profiles, lowest, highest)

@@ -37,6 +37,7 @@ class Nystrom:
 
     threshold: float = THRESHOLD
     needs_symmetric: ClassVar[bool] = True
+    needs_square: ClassVar[bool] = True
 
     def price(self, planner: Planner, landmarks: int) -> int:
         """Count s columns."""
@@ -80,6 +81,7 @@ class SMSNystrom:
     threshold: float = THRESHOLD
     rescaled: ClassVar[bool] = False
     needs_symmetric: ClassVar[bool] = True
+    needs_square: ClassVar[bool] = True
 
     def price(self, planner: Planner, landmarks: int) -> int:
         """Count s₁ columns, and what the larger square adds to them."""

@@ -27,6 +27,7 @@ class Optimal:
 
     allow_all_pairs: bool = False
     needs_symmetric: ClassVar[bool] = False
+    needs_square: ClassVar[bool] = True
 
     def price(self, planner: Planner, landmarks: int) -> int:  # noqa: ARG002 - whatever the rank
         """Count all pairs."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from fewpairs.arrays import FloatArray, IntArray, SingleArray
 from fewpairs.factored.products import factored_entries
@@ -57,20 +58,32 @@ class Drawn:
 
 
 def random_pairs(
-    rows: IntArray, columns: IntArray, count: int, rng: np.random.Generator, *, symmetric: bool
+    rows: IntArray,
+    columns: IntArray,
+    count: int,
+    rng: np.random.Generator,
+    *,
+    symmetric: bool,
+    square: bool = True,
 ) -> tuple[IntArray, IntArray]:
-    """Return up to `count` different random places (not items) off the diagonal."""
+    """Return up to `count` different random places (not items), off a square's diagonal."""
     n, m = len(rows), len(columns)
     if n * m <= 4 * count:
         a, b = np.divmod(np.arange(n * m), m)
-        usable = a < b if symmetric else rows[a] != columns[b]
+        usable = _usable(rows[a], columns[b], symmetric=symmetric, square=square)
         chosen = rng.permutation(np.flatnonzero(usable))[:count]
         return a[chosen], b[chosen]
     a, b = rng.integers(0, n, 2 * count + 200), rng.integers(0, m, 2 * count + 200)
-    usable = a < b if symmetric else rows[a] != columns[b]
+    usable = _usable(rows[a], columns[b], symmetric=symmetric, square=square)
     keys = np.unique(a[usable] * m + b[usable])
     keys = rng.permutation(keys)[:count]
     return keys // m, keys % m
+
+
+def _usable(i: IntArray, j: IntArray, *, symmetric: bool, square: bool) -> npt.NDArray[np.bool_]:
+    if not square:
+        return np.ones(len(i), dtype=bool)
+    return np.asarray(i < j if symmetric else i != j)
 
 
 def draw(
@@ -80,6 +93,7 @@ def draw(
     rng: np.random.Generator,
     *,
     symmetric: bool,
+    square: bool = True,
     known: IntArray,
     width: int,
     scores: Scores | None,
@@ -93,6 +107,8 @@ def draw(
     count : int
     rng : numpy.random.Generator
     symmetric : bool
+    square : bool, default=True
+        Whether rows and columns are the same items.
     known : ndarray
         Keys ``row · width + column`` that are out of the question.
     width : int
@@ -104,7 +120,7 @@ def draw(
     Drawn
     """
     pool = int(max(min(max(30 * count, 5000), _POOL), 2 * count))
-    a, b = random_pairs(rows, columns, pool, rng, symmetric=symmetric)
+    a, b = random_pairs(rows, columns, pool, rng, symmetric=symmetric, square=square)
     fresh = ~np.isin(rows[a] * width + columns[b], known)
     a, b = a[fresh], b[fresh]
     count = min(count, len(a))
@@ -127,8 +143,9 @@ class Scores:
         Factors of the present result.
     rows, columns : ndarray
         The items that are drawn from.
-    row_profiles, column_profiles : ndarray
-        Their unit vectors, whose products say how alike two items are.
+    row_profiles, column_profiles : ndarray or None
+        Their unit vectors, whose products say how alike two items are; None where rows and
+        columns are different things.
     lowest, highest : float
         Range of the evaluated similarities; beliefs outside it are cut.
     """
@@ -138,8 +155,8 @@ class Scores:
     right: FloatArray
     rows: IntArray
     columns: IntArray
-    row_profiles: SingleArray
-    column_profiles: SingleArray
+    row_profiles: SingleArray | None
+    column_profiles: SingleArray | None
     lowest: float
     highest: float
 
@@ -157,17 +174,21 @@ class Scores:
         """
         i, j = self.rows[a], self.columns[b]
         believed = factored_entries(self.left, self.core, self.right, i, j)
-        alike = np.empty(len(a))
-        for part in parts(len(a)):
-            alike[part] = np.einsum(
-                "kp,kp->k", self.row_profiles[a[part]], self.column_profiles[b[part]]
-            )
         believed = np.clip(believed, self.lowest, self.highest)
         unusual = np.abs(believed - np.median(believed))
-        close = np.maximum(alike, 0) ** 2
+        close = np.maximum(self._alike(a, b), 0) ** 2
         always, by_value, by_profile = MIXTURE
         mixed = always + by_value * _relative(unusual) + by_profile * _relative(close)
         return np.asarray(mixed)
+
+    def _alike(self, a: IntArray, b: IntArray) -> FloatArray:
+        alike = np.zeros(len(a))
+        if self.row_profiles is not None and self.column_profiles is not None:
+            for part in parts(len(a)):
+                alike[part] = np.einsum(
+                    "kp,kp->k", self.row_profiles[a[part]], self.column_profiles[b[part]]
+                )
+        return alike
 
 
 def _relative(values: FloatArray) -> FloatArray:

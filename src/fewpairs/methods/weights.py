@@ -29,6 +29,14 @@ class Normal:
         weighted = predictions * (weights / total)[:, None]
         return cls(weighted.T @ predictions, weighted.T @ values)
 
+    def plus(self, predictions: FloatArray, values: FloatArray) -> Normal:
+        """Add the sums over further pairs; candidates lie along the rows of `predictions`."""
+        return Normal(self.gram + predictions @ predictions.T, self.target + predictions @ values)
+
+    def per(self, count: int) -> Normal:
+        """Turn sums into means."""
+        return Normal(self.gram / count, self.target / count)
+
     def blended(self, other: Normal, share: float) -> Normal:
         """Mix with other equations; `share` is what these count."""
         return Normal(
@@ -58,48 +66,61 @@ class Normal:
         return np.asarray(start + np.linalg.solve(damped, self.target - self.gram @ start))
 
 
+@dataclass(frozen=True, eq=False)
+class Folds:
+    """What held-out landmarks say: of unseen pairs, and of self-similarities (square only)."""
+
+    unseen: Normal
+    own: Normal | None
+
+
 def landmark_folds(
     left: FloatArray,
-    square: FloatArray,
+    crossing: FloatArray,
     rows: IntArray,
     gap: float,
     rng: np.random.Generator,
     *,
     symmetric: bool,
-) -> Normal:
+    square: bool = True,
+) -> Folds:
     """Predict the columns of held-out landmarks from the others: costs no evaluations.
 
     Parameters
     ----------
     left : ndarray of shape (n, s)
         Columns of the landmarks.
-    square : ndarray of shape (s, s)
+    crossing : ndarray of shape (s, s)
     rows : ndarray
         Items that are no landmarks.
     gap : float
     rng : numpy.random.Generator
     symmetric : bool
+    square : bool, default=True
+        Whether row and column k of the crossing belong to the same item.
 
     Returns
     -------
-    Normal
+    Folds
     """
-    s = len(square)
     some = rng.permutation(rows)[:_ROWS]
-    places = rng.permutation(s)
-    gram: FloatArray | float = 0.0
-    target: FloatArray | float = 0.0
-    count = 0
+    across = rng.permutation(crossing.shape[1])
+    down = across if square else rng.permutation(crossing.shape[0])
+    none = Normal(np.zeros(()), np.zeros(()))  # adding to it takes on the shape of the sum
+    unseen = own = none
     for fold in range(_FOLDS):
-        held = places[fold::_FOLDS]
-        kept = np.setdiff1d(np.arange(s), held)
-        cores = Cores.of(square[np.ix_(kept, kept)], gap, symmetric=symmetric)
-        guessed = cores.block_predictions(left[np.ix_(some, kept)], square[np.ix_(kept, held)].T)
-        truth = left[np.ix_(some, held)].ravel()
-        gram = gram + guessed @ guessed.T
-        target = target + guessed @ truth
-        count += len(truth)
-    return Normal(np.asarray(gram) / count, np.asarray(target) / count)
+        held = across[fold::_FOLDS]
+        kept = np.setdiff1d(across, held)
+        kept_rows = kept if square else np.setdiff1d(down, down[fold::_FOLDS])
+        cores = Cores.of(crossing[np.ix_(kept_rows, kept)], gap, symmetric=symmetric)
+        to_held = crossing[np.ix_(kept_rows, held)].T
+        guessed = cores.block_predictions(left[np.ix_(some, kept)], to_held)
+        unseen = unseen.plus(guessed, left[np.ix_(some, held)].ravel())
+        if square:
+            guessed = cores.predictions(crossing[np.ix_(held, kept)], to_held)
+            own = own.plus(guessed.T, np.diag(crossing)[held])
+    s = len(across)
+    return Folds(unseen.per(len(some) * s), own.per(s) if square else None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +156,11 @@ class Tuning:
     def energy(self) -> float:
         """The weighted sum of squared values."""
         return float(self.weights @ self.values**2)
+
+    @property
+    def mean_square(self) -> float:
+        """The weighted mean of squared values."""
+        return self.energy / max(float(self.weights.sum()), np.finfo(float).tiny)
 
 
 def refined(

@@ -82,7 +82,8 @@ class Oracle:
         self.memory = Memory(*self.shape, symmetric=self.symmetric, diagonal=diagonal)
         self.planner = Planner.of(
             self.similarity,
-            len(self.items),
+            self.shape,
+            square=self.square,
             symmetric=self.symmetric,
             diagonal_known=diagonal is not None,
         )
@@ -131,7 +132,7 @@ class Oracle:
             only_rows = np.setdiff1d(new_rows, both)
             requests += self.planner.tiles(only_rows, new_columns)
             requests += self.planner.tiles(both, np.setdiff1d(new_columns, both))
-            requests += self.planner.square(both)
+            requests += self.planner.triangle(both)
         else:
             requests += self.planner.tiles(new_rows, new_columns)
         self._ask(requests, sum(r.size for r in requests) * self.planner.per_entry)
@@ -203,7 +204,7 @@ class Oracle:
         """Cut columns into requests, leaving out rows that are known as a whole."""
         known = _complete(self.memory.rows)
         if self.symmetric:
-            yield from self.planner.square(columns)
+            yield from self.planner.triangle(columns)
             known = np.concatenate([known, columns])
         yield from self.planner.tiles(np.setdiff1d(np.arange(self.shape[0]), known), columns)
 

@@ -66,8 +66,10 @@ class Planner:
 
     Parameters
     ----------
-    n : int
-        Number of items.
+    n, m : int
+        Shape of the matrix.
+    square : bool
+        Whether rows and columns are the same items.
     symmetric : bool
         Whether one triangle stands for both.
     block_size : int or (int, int)
@@ -83,6 +85,8 @@ class Planner:
     """
 
     n: int
+    m: int
+    square: bool
     symmetric: bool
     block_size: int | tuple[int, int]
     by_block_only: bool
@@ -92,12 +96,20 @@ class Planner:
 
     @classmethod
     def of(
-        cls, similarity: Similarity, n: int, *, symmetric: bool, diagonal_known: bool
+        cls,
+        similarity: Similarity,
+        shape: tuple[int, int],
+        *,
+        square: bool,
+        symmetric: bool,
+        diagonal_known: bool,
     ) -> Planner:
         """Read a similarity's declared facts."""
         fastest = similarity.kinds[-1]
         return cls(
-            n=n,
+            n=shape[0],
+            m=shape[1],
+            square=square,
             symmetric=symmetric,
             block_size=similarity.block_size or DEFAULT_BLOCK[fastest],
             by_block_only=similarity.kinds == ("block",),
@@ -124,7 +136,7 @@ class Planner:
         """Width of the strips that cover a symmetric square."""
         return _BLOCK_STRIP if self.by_block_only else _PAIR_STRIP
 
-    def square(self, indices: IntArray) -> Iterator[Request]:
+    def triangle(self, indices: IntArray) -> Iterator[Request]:
         """Cover a symmetric square by strips, asking (almost) only for one triangle."""
         width = self.strip
         for start in range(0, len(indices), width):
@@ -157,14 +169,14 @@ class Planner:
 
     def price_of_cross(self, columns: int, rows: int, union: int) -> int:
         """Count the evaluations of whole columns and whole rows of an asymmetric matrix."""
-        entries = self.n * (columns + rows) - columns * rows - self._skipped(union)
+        entries = self.n * columns + self.m * rows - columns * rows - self._skipped(union)
         return entries * self.per_entry
 
     @property
     def price_of_everything(self) -> int:
-        """Count the evaluations of all pairs: n(n+1)/2 if symmetric, else n²."""
-        n = self.n
-        return (n * (n + 1) // 2 if self.symmetric else n * n) * self.per_entry
+        """Count the evaluations of all pairs: n(n+1)/2 if symmetric, else n·m."""
+        n, m = self.n, self.m
+        return (n * (n + 1) // 2 if self.symmetric else n * m) * self.per_entry
 
     def _skipped(self, diagonal_entries: int) -> int:
         return diagonal_entries if self.diagonal_known and self.by_pairs_only else 0

@@ -1,0 +1,162 @@
+"""What each part of the default method is worth: the error without it, at equal evaluations.
+
+A part is left out by replacing the one named piece that it is. Same seeds, same budgets; a cell is
+a matrix at one budget, and its figure is the ratio of mean errors over the seeds, without the part
+to with it. Writes docs/ablation-table.md.
+
+    FEWPAIRS_DATA=… python benchmarks/ablation.py [--quick]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from common import DOCS, arguments, need_data, relative, sigmoid, stored_matrix, table
+from equal_budget import DECLARED
+from joblib import Parallel, delayed
+from matrices import all_matrices
+from threadpoolctl import threadpool_limits
+
+import fewpairs as fp
+from fewpairs import datasets
+from fewpairs.methods import cores, fitted, pairs, weights
+
+
+@dataclass(frozen=True)
+class Part:
+    """How to leave a part out: options, and pieces of modules to replace."""
+
+    options: dict[str, Any] = field(default_factory=dict)
+    pieces: list[tuple[Any, str, Any]] = field(default_factory=list)
+
+    @contextmanager
+    def left_out(self) -> Iterator[None]:
+        """Run without the part."""
+        with ExitStack() as stack:
+            for where, name, other in self.pieces:
+                stack.enter_context(patch.object(where, name, other))
+            yield
+
+
+def best_single(grid, tuning, sane, rng):  # noqa: ARG001 - the signature of `weigh`
+    """One candidate instead of a weighted sum: the best on the same pairs."""
+    normal = tuning.normal(np.arange(grid.count))
+    loss = np.diag(normal.gram) - 2 * normal.target
+    chosen = np.zeros(grid.count)
+    chosen[int(loss.argmin())] = 1.0
+    return chosen
+
+
+def plain_profiles(columns, rows):
+    """Centred columns of length one, not whitened."""
+    block = columns[rows] - columns[rows].mean(axis=0)
+    lengths = np.linalg.norm(block, axis=1)
+    return (block / np.maximum(lengths, 1e-300)[:, None]).astype(np.float32)
+
+
+def unblended(self, other, share):  # noqa: ARG001 - the signature of `blended`
+    return self
+
+
+def folds_alone(self, other, share):  # noqa: ARG001
+    return other
+
+
+def keep_start(tuning, chosen, start, rng):  # noqa: ARG001 - the signature of `refined`
+    return start
+
+
+PARTS: dict[str, Part] = {
+    "evaluated entries put back": Part({"known": None}),
+    "diagonal evaluated": Part({"diagonal": None}),
+    "near pairs": Part({"near": 0.0}),
+    "near pairs' stop rule": Part(pieces=[(fitted, "gain_of_a_column", lambda *_: 0.0)]),
+    "whitened profiles": Part(pieces=[(fitted, "profiles", plain_profiles)]),
+    "nuggets": Part(pieces=[(cores, "NUGGETS", (0.0,))]),
+    "five nuggets, not three": Part(pieces=[(cores, "NUGGETS", (0.0, 0.5, 1.0))]),
+    "many ridges, not one in two": Part(pieces=[(cores, "RIDGES", cores.RIDGES[1::2])]),
+    "tiny ridges (below 1e-4)": Part(pieces=[(cores, "RIDGES", cores.RIDGES[5:])]),
+    "a stack, not the best candidate": Part(pieces=[(fitted, "weigh", best_single)]),
+    "negative weights": Part(pieces=[(weights, "refined", keep_start)]),
+    "importance-drawn tuning pairs": Part(pieces=[(pairs, "MIXTURE", (1.0, 0.0, 0.0))]),
+    "landmark folds beside pairs": Part(pieces=[(weights.Normal, "blended", unblended)]),
+    "tuning pairs beside folds": Part(pieces=[(weights.Normal, "blended", folds_alone)]),
+    "sanity check": Part(pieces=[(weights.SanityCheck, "passes", lambda *_: True)]),
+    "single core where exact": Part(pieces=[(weights, "_single_if_exact", lambda _, w: w)]),
+}
+
+
+def extra_matrices() -> Iterator[tuple[str, np.ndarray]]:
+    """What the guards are for: labels instead of scores, and exactly low rank."""
+    labels = (sigmoid(datasets.read_matrix("mrpc-dev-crossattn")) > 0.5).astype(float)
+    yield "MRPC labels", (labels + labels.T) / 2
+    u, sizes, vt = np.linalg.svd(stored_matrix("STS-B cross-attention"))
+    low = (u[:, :20] * sizes[:20]) @ vt[:20]
+    yield "STS-B cross-attention, rank 20", (low + low.T) / 2
+
+
+def errors_of(matrix, title: str, share: float, seeds: range) -> dict[str, float]:
+    """Mean error of the whole recipe (under "") and without each part."""
+    n = len(matrix)
+    s = round(share * n)
+    own = {"diagonal": 1.0} if title.startswith(DECLARED) else {}
+
+    def run(part: Part, seed: int) -> float:
+        with part.left_out():
+            found = fp.approximate(
+                range(n),
+                fp.Precomputed(matrix),
+                budget=n * s - s * (s - 1) // 2,
+                error_pairs=0,
+                random_state=seed,
+                **(own | part.options),
+            )
+        return relative(found.to_dense(), matrix)
+
+    # A declared diagonal is free: leaving it to the core would measure nothing.
+    with threadpool_limits(1):
+        every: dict[str, Part] = {"": Part(), **PARTS}
+        return {name: float(np.mean([run(p, k) for k in seeds])) for name, p in every.items()}
+
+
+def main() -> None:
+    options = arguments(__doc__.splitlines()[0]).parse_args()
+    need_data()
+    seeds = range(2 if options.quick else 5)
+    matrices = [*all_matrices(quick=options.quick), *extra_matrices()]
+    cells = [(title, share, matrix) for title, matrix in matrices for share in (0.05, 0.2)]
+    results = Parallel(n_jobs=2)(
+        delayed(errors_of)(matrix, title, share, seeds) for title, share, matrix in cells
+    )
+    rows = []
+    for part in PARTS:
+        ratios = np.array([r[part] / r[""] for r in results])
+        best, worst = int(ratios.argmax()), int(ratios.argmin())
+        rows.append(
+            [
+                part,
+                f"{np.exp(np.log(ratios).mean()):.3f}×",
+                _cell(ratios[best], *cells[best][:2]),
+                _cell(ratios[worst], *cells[worst][:2]),
+                f"{(ratios >= 1.02).sum()} / {(ratios <= 0.98).sum()} of {len(ratios)}",
+            ]
+        )
+    headings = ["part", "error without / with", "worth most", "worth least", "≥ 2 % better / worse"]
+    text = table(headings, rows)
+    print(text)
+    if not options.quick:
+        (DOCS / "ablation-table.md").write_text(text + "\n", encoding="utf-8")
+
+
+def _cell(ratio: float, title: str, share: float) -> str:
+    shown = f"{ratio:.2f}×" if ratio < 100 else f"{ratio:.1e}×"
+    return f"{shown} ({title}, {share})"
+
+
+if __name__ == "__main__":
+    main()
