@@ -22,8 +22,8 @@ def word_vectors() -> tuple[list[str], np.ndarray]:
     return words.tolist(), vectors.astype(np.float64)
 
 
-def tweets_wmd() -> np.ndarray:
-    """Exact Word Mover's Distances of 600 different tweets, by POT."""
+def tweets_wmd(n: int = N) -> np.ndarray:
+    """Exact Word Mover's Distances of different tweets, by POT."""
     import ot
     from scipy.spatial.distance import cdist
 
@@ -35,10 +35,10 @@ def tweets_wmd() -> np.ndarray:
         found = [place[w] for w in re.findall(r"[a-z']+", text.lower()) if w in place]
         if len(found) >= 2:
             bags.append(np.unique(found, return_counts=True))
-        if len(bags) == N:
+        if len(bags) == n:
             break
-    distances = np.zeros((N, N))
-    for i in range(N):
+    distances = np.zeros((n, n))
+    for i in range(n):
         for j in range(i):
             (a, wa), (b, wb) = bags[i], bags[j]
             cost = cdist(vectors[a], vectors[b])
@@ -50,13 +50,13 @@ def strings(texts: list[str], scorer: str) -> np.ndarray:
     return StringSimilarity(scorer).block(texts, texts)
 
 
-def common_words() -> list[str]:
+def common_words(n: int = N) -> list[str]:
     words = [w for w in word_vectors()[0] if w.isalpha() and len(w) > 3]
-    return [str(w) for w in np.random.default_rng(0).permutation(words[:20_000])[:N]]
+    return [str(w) for w in np.random.default_rng(0).permutation(words[:20_000])[:n]]
 
 
-def pmi() -> np.ndarray:
-    """PMI of the 600 commonest words of 40,000 Wikipedia paragraphs, 0 where never together."""
+def pmi(n: int = N) -> np.ndarray:
+    """PMI of common words in 40,000 Wikipedia paragraphs, 0 where they never meet."""
     import gzip
     from collections import Counter
 
@@ -64,8 +64,8 @@ def pmi() -> np.ndarray:
     with gzip.open(path, "rt", encoding="utf-8") as file:
         lines = [re.findall(r"[a-z]+", line.lower()) for line in islice(file, 40_000)]
     counted = Counter(word for line in lines for word in line)
-    place = {w: i for i, (w, _) in enumerate(counted.most_common(N + 100)[100:])}
-    counts = np.zeros((N, N))
+    place = {w: i for i, (w, _) in enumerate(counted.most_common(n + 100)[100:])}
+    counts = np.zeros((n, n))
     for line in lines:
         ids = [place.get(w, -1) for w in line]
         for k, a in enumerate(ids):
@@ -80,9 +80,9 @@ def pmi() -> np.ndarray:
     return np.where(counts > 0, values, 0.0)
 
 
-def tanh_of_words() -> np.ndarray:
+def tanh_of_words(n: int = N) -> np.ndarray:
     _, vectors = word_vectors()
-    some = vectors[np.random.default_rng(0).permutation(20_000)[:N]]
+    some = vectors[np.random.default_rng(0).permutation(20_000)[:n]]
     dots = some @ some.T
     return np.tanh(dots / dots.std() - 1)
 

@@ -11,8 +11,8 @@ from fewpairs.arrays import RandomState, generator
 from fewpairs.errors import InputError
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.methods.base import assemble
-from fewpairs.methods.error import estimate_error
-from fewpairs.methods.fitted import Fitted
+from fewpairs.methods.error import verdict
+from fewpairs.methods.fitted import Fitted, Step
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import count_jobs
@@ -71,7 +71,9 @@ def approximate(
         A bar in a terminal; or ``callback(done, planned)``, which stops the run with False.
     **options
         Of the method; ``known="exact"`` to put evaluated entries back into its result (the
-        default method does); ``error_draw="uniform"`` for an estimate from uniform pairs.
+        default method does, and with ``known=None`` gives a plain matrix of rank s);
+        ``error_draw="uniform"`` for an estimate from uniform pairs; ``fold_error_pairs=True`` to
+        use those pairs in the result afterwards, whose error is then the stated one or less.
 
     Returns
     -------
@@ -140,9 +142,9 @@ def _run_to_target(
     assert isinstance(plan.method, Fitted)  # noqa: S101 - by the check above
     everything = oracle.planner.price_of_everything
     most = everything * 2 if budget is None else evaluations_of(budget, oracle.planner)
-    audit = min(error_pairs or AUDIT_PAIRS, max(200, oracle.shape[0]))
+    audit = min(error_pairs or AUDIT_PAIRS, max(200, max(oracle.shape) // 2))
     audit = max(10, min(audit, most // oracle.planner.per_entry // 20))
-    target = Target(wanted, most, audit)
+    target = Target(wanted, most, audit, plan.fold)
     with oracle.watch(min(most, everything)):
         return grow_to(oracle, plan.method, target, rng, plan.title)
 
@@ -154,11 +156,20 @@ def _run(oracle: Oracle, plan: Plan, rng: np.random.Generator) -> FactoredMatrix
         i, j = np.triu_indices(len(strip), 1)
         some = rng.permutation(len(i))[: plan.symmetry_pairs]
         oracle.check_symmetry(strip[i[some]], strip[j[some]])
-    factors = plan.method.fit(oracle, landmarks, rng, plan.allowance)
+    step: Step | None = None
+    if isinstance(plan.method, Fitted):
+        step = plan.method.grow(oracle, landmarks, rng, plan.allowance)
+    factors = step.factors if step else plan.method.fit(oracle, landmarks, rng, plan.allowance)
     matrix = assemble(oracle, factors, plan.known, plan.title)
-    if plan.estimates_error:
-        matrix.error = estimate_error(matrix, oracle, plan.error_pairs, rng, weighted=plan.weighted)
-        matrix.evaluations = oracle.evaluations
+    if not plan.estimates_error:
+        return matrix
+    found = verdict(matrix, oracle, plan.error_pairs, rng, weighted=plan.weighted)
+    if plan.fold:
+        if isinstance(plan.method, Fitted) and step is not None:
+            factors = plan.method.tuned_further(step, found.drawn).factors
+        matrix = assemble(oracle, factors, plan.known, plan.title)
+    matrix.error = found.estimate
+    matrix.evaluations = oracle.evaluations
     return matrix
 
 

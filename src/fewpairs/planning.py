@@ -57,6 +57,7 @@ class Plan:
     symmetry_pairs: int
     estimates_error: bool
     weighted: bool
+    fold: bool
     allowance: int | None
     evaluations: int
     share: float
@@ -101,6 +102,7 @@ def make_plan(
     """Check every argument and settle the number of landmarks."""
     rest = dict(options)
     weighted = _check_draw(rest.pop("error_draw", "weighted"))
+    fold = _check_fold(rest.pop("fold_error_pairs", False), error_pairs)
     chosen, known, title = find_method(
         method, rest, symmetric=oracle.symmetric, square=oracle.square
     )
@@ -143,6 +145,7 @@ def make_plan(
         symmetry_pairs=price.symmetry_pairs(count),
         estimates_error=pairs != 0,
         weighted=weighted,
+        fold=fold,
         allowance=allowance,
         evaluations=total,
         share=total / oracle.planner.price_of_everything,
@@ -331,6 +334,16 @@ def _check_draw(name: Any) -> bool:
     if name not in ("weighted", "uniform"):
         raise UnknownNameError("error_draw", name, ("weighted", "uniform"))
     return bool(name == "weighted")
+
+
+def _check_fold(fold: Any, error_pairs: Any) -> bool:
+    if not isinstance(fold, (bool, np.bool_)) or (fold and error_pairs == 0):
+        raise InputError(
+            f"fold_error_pairs is {fold!r}, with error_pairs={error_pairs!r}.",
+            "It says whether the pairs of the error estimate are used in the result afterwards.",
+            "Pass True or False; True needs pairs to fold in.",
+        )
+    return bool(fold)
 
 
 def _seconds_per_evaluation(oracle: Oracle) -> float:

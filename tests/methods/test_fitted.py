@@ -257,12 +257,12 @@ def test_a_budget_limits_a_target():
 
 
 def test_a_flat_curve_is_given_up():
-    noise = np.random.default_rng(0).normal(size=(400, 400))
+    noise = np.random.default_rng(0).normal(size=(1000, 1000))
     matrix = noise + noise.T
     np.fill_diagonal(matrix, 0)
-    found = fp.approximate(range(400), fp.Precomputed(matrix), target_error=0.05, random_state=0)
-    assert found.stopped_because in ("the curve has flattened", "every item is a landmark")
-    assert found.evaluations < 0.9 * 400 * 401 / 2
+    found = fp.approximate(range(1000), fp.Precomputed(matrix), target_error=0.05, random_state=0)
+    assert found.stopped_because == "the curve has flattened"
+    assert found.evaluations < 0.3 * 1000 * 1001 / 2
 
 
 @pytest.mark.parametrize(
@@ -406,7 +406,8 @@ def test_a_confirmed_target_covers_the_truth():
         covered += found.error.low <= true <= found.error.high
         ratio += found.error.value / true / 40
     assert covered >= 34  # 95 % of 40, less three standard deviations
-    assert ratio == pytest.approx(1.0, abs=0.04)
+    # A run ends when the estimate is small, so it is a little low on average.
+    assert 0.92 < ratio < 1.04
 
 
 @pytest.mark.parametrize("budget", [0.3, 2500])

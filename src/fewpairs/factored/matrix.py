@@ -331,7 +331,13 @@ class FactoredMatrix:
         return result
 
     def nearest(
-        self, index: int | None = None, k: int = 10, *, item: Any = None, rerank: int = 0
+        self,
+        index: int | None = None,
+        k: int = 10,
+        *,
+        item: Any = None,
+        rerank: int = 0,
+        budget: int | None = None,
     ) -> Neighbors:
         """Return the k most similar items by the factored scores.
 
@@ -344,6 +350,9 @@ class FactoredMatrix:
             A new item instead; costs its similarities with the landmarks.
         rerank : int, default=0
             Re-evaluate this many of the best candidates exactly (at least k), and count them.
+        budget : int, optional
+            What a new item may cost in all: half goes to its first landmarks, half to exact
+            scores of the best candidates; below 60 all goes to landmarks.
 
         Returns
         -------
@@ -351,7 +360,7 @@ class FactoredMatrix:
             Named tuple ``(indices, similarities)``, best first.
         """
         own = None if index is None else int(positions(index, self.shape[0]))
-        near, spent = nearest(self, own, k, item=item, rerank=rerank)
+        near, spent = nearest(self, own, k, item=item, rerank=rerank, budget=budget)
         self.evaluations += spent
         return near
 

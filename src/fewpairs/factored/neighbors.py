@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import scipy.linalg
 
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.errors import InputError
@@ -12,6 +13,10 @@ from fewpairs.factored.source import one_item
 
 if TYPE_CHECKING:
     from fewpairs.factored.matrix import FactoredMatrix
+
+#: Re-ranking is worth half of a new item's evaluations from this many landmarks on.
+_FEWEST_ANCHORS = 30
+_RIDGE = 1e-2
 
 
 class Neighbors(NamedTuple):
@@ -22,7 +27,13 @@ class Neighbors(NamedTuple):
 
 
 def nearest(
-    matrix: FactoredMatrix, index: int | None, k: int, *, item: Any, rerank: int
+    matrix: FactoredMatrix,
+    index: int | None,
+    k: int,
+    *,
+    item: Any,
+    rerank: int,
+    budget: int | None = None,
 ) -> tuple[Neighbors, int]:
     """Find the neighbours of one item of the matrix, or of a new one; see `FactoredMatrix`.
 
@@ -32,19 +43,9 @@ def nearest(
     spent : int
         Evaluations that it took.
     """
-    if (index is None) == (item is None):
-        raise InputError(
-            "nearest takes either an index or item=….",
-            "An integer is always an index, so that a number can be an item too.",
-            "Call K.nearest(3) or K.nearest(item=new_item).",
-        )
-    whole = all(isinstance(v, (int, np.integer)) for v in (k, rerank))
-    if not whole or k < 1 or rerank < 0:
-        raise InputError(
-            f"k is {k} and rerank is {rerank}.",
-            "They are numbers of neighbours and of exact evaluations.",
-            "Pass k >= 1 and rerank >= 0.",
-        )
+    _check(index, k, item=item, rerank=rerank, budget=budget)
+    if budget is not None:
+        return _nearest_within(matrix, item, k, budget)
     spent = 0
     if index is None:
         scores, spent = _scores_of_new(matrix, item)
@@ -58,9 +59,79 @@ def nearest(
         query = one_item(item) if index is None else matrix.source.at(index)
         values, more = matrix.source.evaluate_exactly(query, best)
         spent += more
-        order = np.lexsort((best, -values))
-        best, values = best[order], values[order]
+        return _sorted(best, values, k), spent
     return Neighbors(best[:k], values[:k]), spent
+
+
+def _sorted(found: IntArray, values: FloatArray, k: int) -> Neighbors:
+    order = np.lexsort((found, -values))[:k]
+    return Neighbors(found[order], values[order])
+
+
+def _check(index: int | None, k: Any, *, item: Any, rerank: Any, budget: Any) -> None:
+    if (index is None) == (item is None):
+        raise InputError(
+            "nearest takes either an index or item=….",
+            "An integer is always an index, so that a number can be an item too.",
+            "Call K.nearest(3) or K.nearest(item=new_item).",
+        )
+    whole = all(isinstance(v, (int, np.integer)) for v in (k, rerank))
+    if not whole or k < 1 or rerank < 0:
+        raise InputError(
+            f"k is {k} and rerank is {rerank}.",
+            "They are numbers of neighbours and of exact evaluations.",
+            "Pass k >= 1 and rerank >= 0.",
+        )
+    if budget is None:
+        return
+    if index is not None or rerank or not isinstance(budget, (int, np.integer)) or budget < 1:
+        raise InputError(
+            f"budget is {budget!r}, beside an index or rerank, or it is no positive integer.",
+            "It is what a new item may cost, and decides by itself how much is re-ranked.",
+            "Call K.nearest(item=new_item, k=10, budget=60).",
+        )
+
+
+def _nearest_within(
+    matrix: FactoredMatrix, item: Any, k: int, budget: int
+) -> tuple[Neighbors, int]:
+    """Spend half on landmarks and half on exact scores of the best candidates.
+
+    With fewer than thirty landmarks the candidates would be poor: then all goes to landmarks.
+    """
+    landmarks = matrix.source.left_landmarks
+    count = budget // 2 if budget // 2 >= _FEWEST_ANCHORS else budget
+    count = min(count, 0 if landmarks is None else len(landmarks))
+    scores, spent = _scores_by_anchors(matrix, item, count)
+    if landmarks is None or budget == count:
+        best = _largest(scores, k)
+        return Neighbors(best, scores[best]), spent
+    anchors = landmarks[:count]
+    hidden = scores.copy()
+    hidden[anchors] = -np.inf  # these are exact already
+    best = _largest(hidden, budget - count)
+    exact, more = matrix.source.evaluate_exactly(one_item(item), best)
+    found = np.concatenate([anchors, best])
+    return _sorted(found, np.concatenate([scores[anchors], exact]), k), spent + more
+
+
+def _scores_by_anchors(matrix: FactoredMatrix, item: Any, count: int) -> tuple[FloatArray, int]:
+    """Predict a new row from its first few landmarks alone.
+
+    The row is taken as a combination yᵀR of the landmarks' rows R that agrees with what was
+    evaluated: with R's columns at the anchors UΣVᵀ, y = U·diag(σ/(σ² + δ²))·Vᵀc.
+    """
+    source = matrix.source
+    if source.left_landmarks is None or source.right_landmarks is None or count == 0:
+        return _scores_of_new(matrix, item)  # says what is missing
+    anchors = source.left_landmarks[:count]
+    exact, spent = source.evaluate_exactly(one_item(item), anchors)
+    crossing = matrix.left[source.right_landmarks][:, :count]
+    u, sizes, vt = scipy.linalg.svd(crossing, full_matrices=False)
+    ridge = _RIDGE * max(float(sizes.max(initial=0)), np.finfo(float).tiny)
+    scores = matrix.right @ (u @ (sizes / (sizes**2 + ridge**2) * (vt @ exact)))
+    scores[anchors] = exact
+    return scores, spent
 
 
 def _largest(scores: FloatArray, count: int) -> IntArray:

@@ -78,10 +78,30 @@ def estimate_error(
     -------
     ErrorEstimate
     """
+    return verdict(matrix, oracle, n_pairs, rng, weighted=weighted).estimate
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """An estimate, and the pairs off the diagonal that it rests on."""
+
+    estimate: ErrorEstimate
+    drawn: Drawn
+
+
+def verdict(
+    matrix: FactoredMatrix,
+    oracle: Oracle,
+    n_pairs: int,
+    rng: np.random.Generator,
+    *,
+    weighted: bool = True,
+) -> Verdict:
+    """Do as `estimate_error`, and tell the pairs, so that a user may have them folded in."""
     off, size = seen(matrix, oracle)
     more_off, more_size = _of_aside(matrix, oracle)
-    strata = unseen(matrix, oracle, n_pairs, rng, weighted=weighted)
-    return combine(off + more_off, size + more_size, strata)
+    strata, drawn = unseen(matrix, oracle, n_pairs, rng, weighted=weighted)
+    return Verdict(combine(off + more_off, size + more_size, strata), drawn)
 
 
 def combine(off: float, size: float, strata: list[Stratum]) -> ErrorEstimate:
@@ -296,7 +316,7 @@ def unseen(
     rng: np.random.Generator,
     *,
     weighted: bool,
-) -> list[Stratum]:
+) -> tuple[list[Stratum], Drawn]:
     """Draw and evaluate pairs outside everything evaluated: off the diagonal, and on it."""
     unknown = Unseen.of(oracle)
     single, population = unknown.single, unknown.population
@@ -314,7 +334,7 @@ def unseen(
             values = oracle.entries(a, b)
             sums = _of_pairs(matrix, a, b, values, both=oracle.symmetric)
             strata.append(Stratum(size, *sums, weights))
-    return strata
+    return strata, pairs
 
 
 def _scores(

@@ -13,7 +13,8 @@ import numpy as np
 from fewpairs.arrays import IntArray
 from fewpairs.factored.products import factored_entries
 from fewpairs.methods.base import Factors, KnownOption
-from fewpairs.methods.stage import FEW, Sample, Stage, lines_price
+from fewpairs.methods.pairs import Drawn
+from fewpairs.methods.stage import FEW, Sample, Stage, affordable_lines, lines_price
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.requests import Planner
 
@@ -102,6 +103,8 @@ class Fitted:
         # as a selector, counts all the same.
         most = (allowance or self.price(planner, len(landmarks))) // planner.per_entry
         base = self._base(planner, len(landmarks))
+        if allowance is not None and len(landmarks) >= FEW:
+            oracle.memory.columns.expect(affordable_lines(planner, most))
         stage = Stage(oracle, landmarks, rng)
         if self._evaluates_diagonal and oracle.square:
             oracle.diagonal()
@@ -115,12 +118,21 @@ class Fitted:
                 if last is not None:
                     room = int(self.near * most) - len(sample.near)
                 sample = self._near_pairs(stage, sample, room)
+            stage.drop_profiles()
             if allowance is not None:
                 left = most - base - len(sample.values) - len(sample.near)
                 stage = stage.with_more_landmarks(left)
+        return self._step(stage, sample)
+
+    def tuned_further(self, step: Step, more: Drawn) -> Step:
+        """Tune again, on further pairs that have been evaluated."""
+        values = step.stage.oracle.entries(more.rows, more.columns)
+        return self._step(step.stage, step.sample.with_pairs(more, values))
+
+    def _step(self, stage: Stage, sample: Sample) -> Step:
         plain = self.known is None
         weights = stage.weights(sample, plain=plain)
-        return Step(stage.factors(weights, plain=plain), sample)
+        return Step(stage.factors(weights, plain=plain), sample, stage)
 
     def _near_pairs(self, stage: Stage, sample: Sample, room: int) -> Sample:
         """Evaluate look-alikes, best first, until a further column would pay more."""
@@ -175,3 +187,4 @@ class Step:
 
     factors: Factors
     sample: Sample
+    stage: Stage

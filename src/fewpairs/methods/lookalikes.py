@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
+import numpy.typing as npt
 
 from fewpairs.arrays import IntArray, SingleArray
 
@@ -12,6 +15,8 @@ _LEAF = 512
 _TREES = 4
 _GROUP = 64
 _ROWS = 512
+#: Below every product of unit vectors.
+_NOTHING = -2.0
 
 
 def look_alikes(
@@ -36,46 +41,71 @@ def look_alikes(
     per_item = min(per_item, n - 1)
     if per_item < 1:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    near = _Near.none(n, per_item)
     if n <= EXACT_UP_TO:
-        keys, scores = _once(*_within(profiles, np.arange(n), per_item, n))
+        near.improve(profiles, np.arange(n))
     else:
-        keys, scores = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
         for _ in range(_TREES):
-            leaves = _leaves(profiles, np.arange(n), rng)
-            found = [_within(profiles[leaf], leaf, per_item, n) for leaf in leaves]
-            keys, scores = _once(
-                np.concatenate([keys, *(k for k, _ in found)]),
-                np.concatenate([scores, *(s for _, s in found)]),
-            )
+            for leaf in _leaves(profiles, np.arange(n), rng):
+                near.improve(profiles, leaf)
+    keys, scores = near.pairs()
     order = np.argsort(-scores, kind="stable")
     return keys[order] // n, keys[order] % n
 
 
-def _once(keys: IntArray, scores: SingleArray) -> tuple[IntArray, SingleArray]:
-    """Keep each pair once."""
-    keys, first = np.unique(keys, return_index=True)
-    return keys, scores[first]
+@dataclass(frozen=True, eq=False)
+class _Near:
+    """The best neighbours of each item found so far; a place that is still empty holds -1."""
 
+    places: npt.NDArray[np.int32]
+    scores: SingleArray
 
-def _within(
-    profiles: SingleArray, names: IntArray, per_item: int, total: int
-) -> tuple[IntArray, SingleArray]:
-    """Compare all pairs of one set; return the neighbours of each as smaller·total + larger."""
-    n = len(profiles)
-    per_item = min(per_item, n - 1)
-    groups = -(-n // _GROUP)
-    padded = np.full((min(_ROWS, n), groups * _GROUP), -2.0, dtype=profiles.dtype)
-    keys, scores = [], []
-    for start in range(0, n, _ROWS):
-        rows = np.arange(start, min(start + _ROWS, n))
-        block = padded[: len(rows)]
-        np.matmul(profiles[rows], profiles.T, out=block[:, :n])
-        block[np.arange(len(rows)), rows] = -2.0
-        near = _largest(block, groups, per_item)
-        scores.append(np.take_along_axis(block, near, axis=1).ravel())
-        i, j = np.repeat(names[rows], per_item), names[near.ravel()]
-        keys.append(np.minimum(i, j) * total + np.maximum(i, j))
-    return np.concatenate(keys), np.concatenate(scores)
+    @classmethod
+    def none(cls, n: int, per_item: int) -> _Near:
+        return cls(
+            np.full((n, per_item), -1, dtype=np.int32),
+            np.full((n, per_item), _NOTHING, dtype=np.float32),
+        )
+
+    def improve(self, profiles: SingleArray, names: IntArray) -> None:
+        """Compare all pairs of one set of items, and keep what is better."""
+        n = len(names)
+        per_item = min(self.places.shape[1], n - 1)
+        if per_item < 1:
+            return
+        whole = n == len(profiles)
+        mine = profiles if whole else profiles[names]
+        groups = -(-n // _GROUP)
+        padded = np.full((min(_ROWS, n), groups * _GROUP), _NOTHING, dtype=profiles.dtype)
+        for start in range(0, n, _ROWS):
+            rows = np.arange(start, min(start + _ROWS, n))
+            block = padded[: len(rows)]
+            np.matmul(mine[rows], mine.T, out=block[:, :n])
+            block[np.arange(len(rows)), rows] = _NOTHING
+            near = _largest(block, groups, per_item)
+            found = names[near].astype(np.int32)
+            self._merge(names[rows], found, np.take_along_axis(block, near, axis=1))
+
+    def _merge(self, items: IntArray, places: npt.NDArray[np.int32], scores: SingleArray) -> None:
+        both = np.hstack([self.places[items], places])
+        values = np.hstack([self.scores[items], scores])
+        order = np.argsort(both, axis=1, kind="stable")
+        both = np.take_along_axis(both, order, axis=1)
+        values = np.take_along_axis(values, order, axis=1)
+        values[:, 1:][both[:, 1:] == both[:, :-1]] = _NOTHING  # found before
+        width = self.places.shape[1]
+        best = np.argpartition(-values, width - 1, axis=1)[:, :width]
+        self.places[items] = np.take_along_axis(both, best, axis=1)
+        self.scores[items] = np.take_along_axis(values, best, axis=1)
+
+    def pairs(self) -> tuple[IntArray, SingleArray]:
+        """Return each pair once, as smaller·n + larger, with its score."""
+        n, per_item = self.places.shape
+        i, j = np.repeat(np.arange(n), per_item), self.places.ravel().astype(np.int64)
+        held = self.scores.ravel() > _NOTHING
+        i, j = i[held], j[held]
+        keys, first = np.unique(np.minimum(i, j) * n + np.maximum(i, j), return_index=True)
+        return keys, self.scores.ravel()[held][first]
 
 
 def _largest(block: SingleArray, groups: int, count: int) -> IntArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,7 +14,15 @@ from fewpairs.methods.cores import Cores, gap_of
 from fewpairs.methods.lookalikes import look_alikes
 from fewpairs.methods.pairs import Drawn, Scores, draw, profiles, random_pairs
 from fewpairs.methods.plain import WholeLoss, one_nugget
-from fewpairs.methods.weights import Folds, Normal, SanityCheck, Tuning, landmark_folds, weigh
+from fewpairs.methods.weights import (
+    Folds,
+    Normal,
+    SanityCheck,
+    Tuning,
+    landmark_folds,
+    largest_mean_square,
+    weigh,
+)
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.requests import Planner
 
@@ -37,6 +46,16 @@ class Sample:
         """No pairs."""
         nothing = np.empty(0, dtype=np.int64)
         return cls(Drawn(nothing, nothing, np.empty(0)), np.empty(0), nothing)
+
+    def with_pairs(self, more: Drawn, values: FloatArray) -> Sample:
+        """Tune on further drawn pairs too; weights have a mean of about 1 in every draw."""
+        mine = self.drawn
+        drawn = Drawn(
+            np.concatenate([mine.rows, more.rows]),
+            np.concatenate([mine.columns, more.columns]),
+            np.concatenate([mine.weights, more.weights]),
+        )
+        return Sample(drawn, np.concatenate([self.values, values]), self.near)
 
 
 class Stage:
@@ -130,6 +149,10 @@ class Stage:
         both = self.left if self.right is self.left else np.hstack([self.left, self.right])
         return profiles(both, self.rows)
 
+    def drop_profiles(self) -> None:
+        """Free what only the choice of pairs needed."""
+        self.__dict__.pop("profiles", None)
+
     def _scores(self, core: FloatArray) -> Scores:
         return Scores(
             self.left,
@@ -178,13 +201,10 @@ class Stage:
             price = lines_price(planner, held + count) - lines_price(planner, held)
             return price - (count if saves else 0)
 
-        low, high = 0, min(len(self.rows), len(self.columns))
-        while low < high:
-            middle = (low + high + 1) // 2
-            low, high = (middle, high) if cost(middle) <= room else (low, middle - 1)
-        if low == 0:
+        count = _most(cost, min(len(self.rows), len(self.columns)), room)
+        if count == 0:
             return self
-        more = self.rng.permutation(self.columns)[:low]
+        more = self.rng.permutation(self.columns)[:count]
         return Stage(self.oracle, np.concatenate([self.landmarks, more]), self.rng)
 
     # ------------------------------------------------------------------ which core
@@ -228,11 +248,13 @@ class Stage:
             square=self.oracle.square,
         )
         i, j = self.rows[a], self.columns[b]
-        checks = [(self.cores.predictions(self.left[i], self.right[j]), tuning.mean_square)]
+        largest = largest_mean_square(tuning.values, tuning.weights)
+        checks = [(self.cores.predictions(self.left[i], self.right[j]), largest)]
         if self.oracle.square and not self.diagonal_known:
             some = self.rng.permutation(self.rows)[:_SANITY_PAIRS]
             own = self.cores.predictions(self.left[some], self.right[some])
-            checks.append((own, float((np.diag(self.crossing) ** 2).mean())))
+            diagonal = np.diag(self.crossing)
+            checks.append((own, largest_mean_square(diagonal, np.ones(len(diagonal)))))
         return SanityCheck(checks)
 
     def factors(self, weights: FloatArray, *, plain: bool) -> Factors:
@@ -254,6 +276,20 @@ def lines_price(planner: Planner, landmarks: int) -> int:
     if planner.symmetric:
         return planner.price_of_columns(landmarks) // planner.per_entry
     return planner.price_of_cross(landmarks, landmarks, landmarks) // planner.per_entry
+
+
+def affordable_lines(planner: Planner, entries: int) -> int:
+    """Return the most landmarks whose lines cost no more than so many entries."""
+    return _most(lambda count: lines_price(planner, count), min(planner.n, planner.m), entries)
+
+
+def _most(price: Callable[[int], int], highest: int, room: int) -> int:
+    """Return the largest count with a price within `room`; prices grow with the count."""
+    low, high = 0, highest
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if price(middle) <= room else (low, middle - 1)
+    return low
 
 
 def _less_own(tall: FloatArray, landmarks: IntArray, nugget: float) -> FloatArray:

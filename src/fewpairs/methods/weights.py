@@ -12,6 +12,7 @@ from fewpairs.methods.cores import Cores
 
 _FOLDS = 5
 _ROWS = 300
+_HANDFUL = 10
 _STRENGTHS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 
 
@@ -157,11 +158,6 @@ class Tuning:
         """The weighted sum of squared values."""
         return float(self.weights @ self.values**2)
 
-    @property
-    def mean_square(self) -> float:
-        """The weighted mean of squared values."""
-        return self.energy / max(float(self.weights.sum()), np.finfo(float).tiny)
-
 
 def refined(
     tuning: Tuning, chosen: IntArray, start: FloatArray, rng: np.random.Generator
@@ -211,15 +207,41 @@ def weigh(
     """Return the candidates' weights; the smallest ridges are dropped until the result is sane."""
     ridge = cores.ridge_index
     weights = np.zeros(cores.count)
+    # Without folds a few pairs decide alone: what they say of each other tells how far to go.
+    trust = 1.0 if tuning.folds is not None else _trust(tuning, rng)
     for smallest in range(int(ridge.max()) + 1):
         chosen = np.flatnonzero(ridge >= smallest)
-        start = tuning.normal(chosen).non_negative()
+        start = trust * tuning.normal(chosen).non_negative()
         refinement = refined(tuning, chosen, start, rng) if tuning.folds is not None else start
         accepted = next((w for w in (refinement, start) if sane.passes(chosen, w)), None)
         if accepted is not None:
             weights[chosen] = accepted
             break
     return _single_if_exact(tuning, weights)
+
+
+def _trust(tuning: Tuning, rng: np.random.Generator) -> float:
+    """Return the factor, from 0 to 1, that suits predictions of pairs from the other pairs.
+
+    The best factor less two standard errors: a few pairs may agree by chance, a handful proves
+    nothing at all.
+    """
+    count = len(tuning.values)
+    if count < _HANDFUL:
+        return 0.0
+    everyone = np.arange(tuning.predictions.shape[1])
+    fold_of = rng.permutation(count) % _FOLDS
+    guesses = np.zeros(count)
+    for fold in range(_FOLDS):
+        inside, outside = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
+        solved = tuning.normal(everyone, inside).non_negative()
+        guesses[outside] = tuning.predictions[outside] @ solved
+    size = float(tuning.weights @ guesses**2)
+    if size == 0:
+        return 0.0
+    best = float(tuning.weights @ (guesses * tuning.values)) / size
+    off = tuning.weights * guesses * (tuning.values - best * guesses)
+    return float(np.clip(best - 2 * np.sqrt(off @ off) / size, 0, 1))
 
 
 def _single_if_exact(tuning: Tuning, weights: FloatArray) -> FloatArray:
@@ -241,15 +263,24 @@ class SanityCheck:
 
     Parameters
     ----------
-    checks : list of (predictions, mean square of the data)
+    checks : list of (predictions, largest mean square)
     """
 
     checks: list[tuple[FloatArray, float]]
 
     def passes(self, chosen: IntArray, weights: FloatArray) -> bool:
-        """Whether mean(K̃²) ≤ 1.5 · mean(K²) on every set of pairs."""
+        """Whether mean(K̃²) is within bounds on every set of pairs."""
         return all(
-            float(((p[:, chosen] @ weights) ** 2).mean()) <= 1.5 * max(energy, 1e-300)
-            for p, energy in self.checks
+            float(((p[:, chosen] @ weights) ** 2).mean()) <= largest
+            for p, largest in self.checks
             if len(p)
         )
+
+
+def largest_mean_square(values: FloatArray, weights: FloatArray) -> float:
+    """Return what a mean square can be at most: 1.5 times that of a sample, and its spread."""
+    share = weights / max(float(weights.sum()), np.finfo(float).tiny)
+    squares = values**2
+    mean = float(share @ squares)
+    spread = float(np.sqrt(share**2 @ (squares - mean) ** 2))
+    return 1.5 * max(mean + 2 * spread, 1e-300)

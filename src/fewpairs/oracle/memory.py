@@ -20,6 +20,7 @@ class ColumnStore:
     def __init__(self, height: int, width: int) -> None:
         self.landmarks: IntArray = np.empty(0, dtype=np.int64)
         self._buffer: FloatArray = np.empty((height, 0))
+        self._expected = 0
         self._position = np.full(width, -1, dtype=np.int64)
 
     @property
@@ -35,6 +36,10 @@ class ColumnStore:
         """Return those of `columns` that have no place yet."""
         return columns[self._position[columns] < 0]
 
+    def expect(self, count: int) -> None:
+        """Make room for so many columns in all when the next one comes, to copy nothing later."""
+        self._expected = count
+
     def add(self, columns: IntArray) -> None:
         """Make room for new columns, all unknown."""
         kept = len(self.landmarks)
@@ -42,7 +47,8 @@ class ColumnStore:
         if needed > self._buffer.shape[1]:
             # Columns that come one by one must not be copied once for each of them.
             spare = kept // 2 if len(columns) < kept // 16 else 0
-            buffer = np.empty((len(self._buffer), needed + spare))
+            width = max(needed + spare, self._expected)
+            buffer = np.empty((len(self._buffer), width))
             buffer[:, :kept] = self._buffer[:, :kept]
             self._buffer = buffer
         self._buffer[:, kept:needed] = np.nan
@@ -186,6 +192,11 @@ class Memory:
                 held = store.position(here)
                 inside = held >= 0
                 store.values[there[inside], held[inside]] = values[inside]
+
+    def reveal(self) -> None:
+        """Let methods and results use what was set aside."""
+        self.entries.add(*self.aside.all())
+        self.aside = EntryStore()
 
     def single_keys(self) -> IntArray:
         """Return the keys of all entries evaluated one by one, set aside or not."""

@@ -1,0 +1,276 @@
+"""Matrices between two sets of items, and the plain rank-s result."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from conftest import Counter, asymmetric_matrix, relative, symmetric_matrix
+
+import fewpairs as fp
+
+N, M = 90, 160
+
+
+def rectangle(rank: int | None = None, seed: int = 0) -> np.ndarray:
+    return asymmetric_matrix(M, seed, rank)[:N]
+
+
+def approximated(matrix, kind="pairs", **arguments):
+    counter = Counter(matrix)
+    found = fp.approximate(
+        range(matrix.shape[0]),
+        counter.similarity(kind, symmetric=False),
+        others=range(matrix.shape[1]),
+        random_state=0,
+        **arguments,
+    )
+    assert found.evaluations == len(counter.asked)
+    return found, counter
+
+
+@pytest.mark.parametrize("kind", ["pair", "pairs", "block"])
+def test_a_budget_holds_and_evaluated_entries_are_exact(kind):
+    matrix = rectangle()
+    for budget in (800, 4000, 9000):
+        found, counter = approximated(matrix, kind, budget=budget)
+        # What is left is less than one more row and column.
+        assert budget - 300 <= found.evaluations <= budget
+        assert found.shape == (N, M)
+        held = found.known.columns.index
+        np.testing.assert_array_equal(found[:, held], matrix[:, held])
+        held = found.known.rows.index
+        np.testing.assert_array_equal(found[held], matrix[held])
+        if kind != "block":
+            assert len(set(counter.asked)) == len(counter.asked)
+
+
+def test_exact_rank_is_recovered_and_error_falls():
+    matrix = rectangle(rank=4)
+    found, _ = approximated(matrix, landmarks=12)
+    assert relative(found.to_dense(), matrix) < 1e-6
+    rough = relative(approximated(rectangle(), budget=0.1)[0].to_dense(), rectangle())
+    fine = relative(approximated(rectangle(), budget=0.5)[0].to_dense(), rectangle())
+    assert fine < 0.7 * rough < 0.7
+
+
+def test_entries_on_the_same_position_are_not_a_diagonal():
+    matrix = rectangle()
+    found, counter = approximated(matrix, budget=0.3)
+    assert found.known.diagonal is None
+    assert found.nearest(3, k=M).indices.tolist().count(3) == 1
+    counts = sum(i == j for i, j in counter.asked)
+    assert counts < N
+
+
+def test_the_stated_error_covers():
+    matrix = rectangle()
+    true = []
+    for seed in range(40):
+        found = fp.approximate(
+            range(N),
+            fp.similarity(lambda a, b: matrix[np.ix_(a, b)], kind="block", symmetric=False),
+            others=range(M),
+            budget=0.3,
+            random_state=seed,
+        )
+        exact = relative(found.to_dense(), matrix)
+        true.append(found.error.low <= exact <= found.error.high)
+    assert sum(true) >= 34  # 95 % of 40, less three standard deviations
+
+
+def test_a_target_is_reached():
+    matrix = rectangle()
+    found, _ = approximated(matrix, target_error=0.4)
+    assert found.stopped_because == "the target was reached"
+    assert relative(found.to_dense(), matrix) <= 0.4
+
+
+def test_products_transpose_new_rows_and_files(tmp_path):
+    rng = np.random.default_rng(0)
+    queries, documents = rng.normal(size=(40, 6)), rng.normal(size=(70, 6))
+    rbf = fp.VectorSimilarity("rbf", gamma=0.1)
+    exact = rbf.block(queries, documents)
+    found = fp.approximate(queries, rbf, others=documents, landmarks=30, random_state=0)
+    dense = found.to_dense()
+    x, y = rng.normal(size=70), rng.normal(size=40)
+    np.testing.assert_allclose(found @ x, dense @ x)
+    np.testing.assert_allclose(y @ found, y @ dense)
+    np.testing.assert_allclose(found.T.to_dense(), dense.T)
+    new = rng.normal(size=(3, 6))
+    grown = found.extend(new)
+    assert grown.shape == (43, 70)
+    assert grown.evaluations == found.evaluations + 3 * 30
+    np.testing.assert_allclose(grown[:40], dense)
+    landmarks = found.source.left_landmarks
+    np.testing.assert_allclose(grown[40:][:, landmarks], rbf.block(new, documents)[:, landmarks])
+    best = found.nearest(item=queries[0], k=3, rerank=20)
+    assert best.indices[0] == exact[0].argmax()
+    turned = found.T.extend(documents[:2])  # a symmetric similarity: rows and columns swap
+    assert turned.shape == (72, 40)
+    path = tmp_path / "rectangle.fewpairs"
+    found.save(path)
+    again = fp.load(path, similarity=rbf)
+    np.testing.assert_array_equal(again.to_dense(), dense)
+    assert again.extend(new).shape == (43, 70)
+
+
+def test_files_without_their_items_say_so(tmp_path):
+    objects = [object() for _ in range(30)]
+    place = {id(o): k for k, o in enumerate(objects)}
+    sim = fp.similarity(
+        lambda a, b: np.cos(place[id(a)] * place[id(b)]), kind="pair", symmetric=True, name="cos"
+    )
+    found = fp.approximate(objects[:20], sim, others=objects[20:], landmarks=5, error_pairs=0)
+    found.save(tmp_path / "k.fewpairs")
+    bare = fp.load(tmp_path / "k.fewpairs", similarity=sim)
+    with pytest.raises(fp.errors.NotAttachedError, match="does not hold them"):
+        bare.extend(objects[:1])
+    whole = fp.load(
+        tmp_path / "k.fewpairs", similarity=sim, items=objects[:20], others=objects[20:]
+    )
+    assert whole.extend(objects[:1]).shape == (21, 10)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"landmarks": [1, 2]}, {"selection": "k-centre"}, {"method": "nystrom"}, {"method": "sicur"}],
+)
+def test_what_has_no_meaning_is_refused(arguments):
+    with pytest.raises(fp.errors.FewpairsError) as caught:
+        approximated(rectangle(), **arguments)
+    assert "two" in str(caught.value)
+
+
+def test_the_plan_counts_both_kinds_of_landmarks():
+    sim = fp.VectorSimilarity("rbf")
+    plan = fp.plan(
+        np.zeros((30, 2)), sim, others=np.zeros((50, 2)), landmarks=5, error_pairs=0, timed=False
+    )
+    assert plan.evaluations == 30 * 5 + 50 * 5 - 25 + 41  # lines, and a tenth for tuning
+    assert "30 items and of 50 others" in str(plan)
+
+
+# ------------------------------------------------------------------ new items within a budget
+
+
+@pytest.mark.parametrize(("budget", "anchors"), [(20, 20), (80, 40), (150, 60)])
+def test_a_new_item_costs_its_budget(budget, anchors):
+    rng = np.random.default_rng(0)
+    vectors, query = rng.normal(size=(300, 5)), rng.normal(size=5)
+    rbf = fp.VectorSimilarity("rbf", gamma=0.1)
+    found = fp.approximate(vectors, rbf, landmarks=60, random_state=0)
+    before = found.evaluations
+    best = found.nearest(item=query, k=10, budget=budget)
+    assert found.evaluations - before == budget
+    exact = rbf.block(query[None], vectors)[0]
+    assert np.all(np.diff(best.similarities) <= 0)
+    if anchors < budget:  # what was re-ranked is exact
+        np.testing.assert_allclose(best.similarities, exact[best.indices])
+        truth = set(np.argsort(-exact)[:10].tolist())
+        assert len(truth & set(best.indices.tolist())) >= 8
+
+
+def test_a_budget_of_a_known_item_is_refused():
+    found = fp.approximate(range(20), fp.Precomputed(np.eye(20)), landmarks=5)
+    for arguments in ({"index": 3, "budget": 5}, {"item": 3, "budget": 0}):
+        with pytest.raises(fp.errors.InputError, match="budget"):
+            found.nearest(**arguments)
+
+
+# ------------------------------------------------------------------ the plain result
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_a_plain_result_is_its_factors_alone(symmetric):
+    matrix = (symmetric_matrix if symmetric else asymmetric_matrix)(150)
+    counter = Counter(matrix)
+    found = fp.approximate(
+        range(150),
+        counter.similarity("pair", symmetric=symmetric),
+        landmarks=30,
+        known=None,
+        error_pairs=0,
+        random_state=0,
+    )
+    assert found.known.empty
+    assert found.nugget == 0
+    np.testing.assert_allclose(found.to_dense(), found.left @ found.core @ found.right.T)
+    assert np.linalg.matrix_rank(found.to_dense()) <= 30
+    own = {k for k, (i, j) in enumerate(counter.asked) if i == j}
+    assert len(own) <= 30  # no self-similarity was bought beside the landmarks'
+    assert relative(found.to_dense(), matrix) < 1
+
+
+def test_a_plain_result_beats_the_papers_methods():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(400, 8))
+    matrix = np.tanh(x @ x.T / 4) + np.diag(rng.random(400))
+    errors = {
+        (method, seed): relative(
+            fp.approximate(
+                range(400),
+                fp.Precomputed(matrix),
+                budget=0.15,
+                method=method,
+                known=None,
+                error_pairs=0,
+                random_state=seed,
+            ).to_dense(),
+            matrix,
+        )
+        for method in ("fitted", "nystrom", "sms", "sicur", "stacur")
+        for seed in range(3)
+    }
+    for seed in range(3):
+        ours = errors["fitted", seed]
+        assert ours < min(e for (m, k), e in errors.items() if k == seed and m != "fitted")
+
+
+def test_a_plain_result_of_low_rank_is_exact():
+    matrix = symmetric_matrix(120, rank=6)
+    found = fp.approximate(
+        range(120), fp.Precomputed(matrix), landmarks=25, known=None, error_pairs=0, random_state=0
+    )
+    assert relative(found.to_dense(), matrix) < 1e-4
+
+
+# ------------------------------------------------------------------ error pairs folded in
+
+
+@pytest.mark.parametrize("method", ["fitted", "sicur"])
+def test_folded_pairs_are_exact_and_the_error_is_no_larger(method):
+    matrix = symmetric_matrix(200)
+    results = []
+    for fold in (False, True):
+        counter = Counter(matrix)
+        results.append(
+            fp.approximate(
+                range(200),
+                counter.similarity("pair"),
+                budget=0.2,
+                method=method,
+                known="exact",
+                error_pairs=400,
+                fold_error_pairs=fold,
+                random_state=0,
+            )
+        )
+        assert results[-1].evaluations == len(counter.asked)
+    apart, folded = results
+    assert folded.error == apart.error
+    assert len(folded.known.keys) >= len(apart.known.keys) + 600  # in both orders
+    assert relative(folded.to_dense(), matrix) < relative(apart.to_dense(), matrix)
+
+
+def test_an_audit_can_be_folded_in():
+    matrix = symmetric_matrix(200)
+    oracle = fp.Oracle(range(200), fp.Precomputed(matrix))
+    found = fp.approximate(oracle, target_error=0.5, fold_error_pairs=True, random_state=0)
+    assert len(oracle.memory.aside.all()[0]) == 0
+    assert relative(found.to_dense(), matrix) <= found.error.high
+
+
+def test_nothing_to_fold_is_refused():
+    for arguments in ({"error_pairs": 0, "fold_error_pairs": True}, {"fold_error_pairs": 1}):
+        with pytest.raises(fp.errors.InputError, match="fold_error_pairs"):
+            fp.approximate(range(20), fp.Precomputed(np.eye(20)), **arguments)
