@@ -9,6 +9,7 @@ from itertools import islice
 import numpy as np
 from common import STORED, random_psd, stored_matrix
 
+import fewpairs as fp
 from fewpairs import datasets
 from fewpairs.similarities.strings import StringSimilarity
 
@@ -22,28 +23,18 @@ def word_vectors() -> tuple[list[str], np.ndarray]:
     return words.tolist(), vectors.astype(np.float64)
 
 
-def tweets_wmd(n: int = N) -> np.ndarray:
-    """Exact Word Mover's Distances of different tweets, by POT."""
-    import ot
-    from scipy.spatial.distance import cdist
+def tweets(n: int = N) -> tuple[fp.Documents, list[str]]:
+    """Different tweets with at least two known words, and their labels."""
+    labels = {r["text"]: r["label"] for r in datasets.read_records("twitter", "all")}
+    texts = [str(t) for t in np.random.default_rng(0).permutation(list(labels))]
+    documents = fp.Documents.of(texts, fp.WordVectors(*word_vectors()), empty="drop")
+    long = np.flatnonzero(np.diff(documents.starts) >= 2)[:n]
+    return documents[long], [labels[texts[i]] for i in documents.kept[long]]
 
-    words, vectors = word_vectors()
-    place = {word: i for i, word in enumerate(words)}
-    texts = dict.fromkeys(r["text"] for r in datasets.read_records("twitter", "all"))
-    bags = []
-    for text in np.random.default_rng(0).permutation(list(texts)):
-        found = [place[w] for w in re.findall(r"[a-z']+", text.lower()) if w in place]
-        if len(found) >= 2:
-            bags.append(np.unique(found, return_counts=True))
-        if len(bags) == n:
-            break
-    distances = np.zeros((n, n))
-    for i in range(n):
-        for j in range(i):
-            (a, wa), (b, wb) = bags[i], bags[j]
-            cost = cdist(vectors[a], vectors[b])
-            distances[i, j] = distances[j, i] = ot.emd2(wa / wa.sum(), wb / wb.sum(), cost)
-    return distances
+
+def tweets_wmd(n: int = N) -> np.ndarray:
+    """Exact Word Mover's Distances of different tweets."""
+    return fp.wmd(tweets(n)[0])
 
 
 def strings(texts: list[str], scorer: str) -> np.ndarray:

@@ -165,10 +165,10 @@ def _run(oracle: Oracle, plan: Plan, rng: np.random.Generator) -> FactoredMatrix
         return matrix
     found = verdict(matrix, oracle, plan.error_pairs, rng, weighted=plan.weighted)
     if plan.fold:
-        if isinstance(plan.method, Fitted) and step is not None:
+        if isinstance(plan.method, Fitted) and step is not None and found.drawn is not None:
             factors = plan.method.tuned_further(step, found.drawn).factors
         matrix = assemble(oracle, factors, plan.known, plan.title)
-    matrix.error = found.estimate
+    matrix.error = found.warned()
     matrix.evaluations = oracle.evaluations
     return matrix
 

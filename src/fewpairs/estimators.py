@@ -167,7 +167,7 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
     def _method_options(self) -> dict[str, Any]:
         """Leave out what single entries cost: features come from the factors alone."""
-        smooth = {"near": 0.0, "diagonal": None} if self.method in ("auto", "fitted") else {}
+        smooth = {"known": None} if self.method in ("auto", "fitted") else {}
         return smooth | dict(self.options or {})
 
     def _checked(self, X: Any, *, reset: bool) -> Items:

@@ -11,7 +11,7 @@ from fewpairs.errors import BudgetError, InputError
 from fewpairs.factored.error import ErrorEstimate
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.methods.base import assemble
-from fewpairs.methods.error import Audit, estimate_error
+from fewpairs.methods.error import Audit, verdict
 from fewpairs.methods.fitted import Fitted, Step
 from fewpairs.methods.pairs import Drawn
 from fewpairs.oracle.oracle import Oracle
@@ -105,12 +105,14 @@ def grow_to(
         curve.append(CurvePoint(oracle.evaluations, count, judged))
         fresh = _fresh_pairs(oracle, target)
         if judged.value <= promising and fresh:
-            matrix.error = estimate_error(matrix, oracle, fresh, rng)
+            confirmation = verdict(matrix, oracle, fresh, rng)
+            matrix.error = confirmation.estimate
             # Where the audit must get for fresh pairs to agree.
             promising = max(judged.value, 1e-300) * target.error / max(matrix.error.high, 1e-300)
         larger = _next_count(oracle, method, curve, promising, target, n)
         reason = ""
         if matrix.error is not judged and matrix.error.high <= target.error:
+            confirmation.warned()
             reason = "the target was reached"
         elif count == n:
             reason = "every item is a landmark"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.special
@@ -78,15 +78,29 @@ def estimate_error(
     -------
     ErrorEstimate
     """
-    return verdict(matrix, oracle, n_pairs, rng, weighted=weighted).estimate
+    return verdict(matrix, oracle, n_pairs, rng, weighted=weighted).warned()
 
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """An estimate, and the pairs off the diagonal that it rests on."""
+    """An estimate, the pairs off the diagonal that it rests on, and how many of them carry it."""
 
     estimate: ErrorEstimate
-    drawn: Drawn
+    carrying: float
+    drawn: Drawn | None = None
+
+    def warned(self) -> ErrorEstimate:
+        """Return the estimate, with a warning if a large sample rests on very few pairs."""
+        value, drawn = self.estimate.value, self.estimate.n_pairs
+        if self.carrying < _FEW and drawn >= _MANY and value > _ROUNDING:
+            warnings.warn(
+                ErrorEstimateWarning(
+                    f"the error estimate {value:.3g} rests on about {self.carrying:.1f} of {drawn} "
+                    "sampled pairs; its interval may be too narrow. Ask for more with error_pairs=…"
+                ),
+                stacklevel=3,
+            )
+        return self.estimate
 
 
 def verdict(
@@ -101,18 +115,18 @@ def verdict(
     off, size = seen(matrix, oracle)
     more_off, more_size = _of_aside(matrix, oracle)
     strata, drawn = unseen(matrix, oracle, n_pairs, rng, weighted=weighted)
-    return Verdict(combine(off + more_off, size + more_size, strata), drawn)
+    return replace(combine(off + more_off, size + more_size, strata), drawn=drawn)
 
 
-def combine(off: float, size: float, strata: list[Stratum]) -> ErrorEstimate:
+def combine(off: float, size: float, strata: list[Stratum]) -> Verdict:
     """Turn seen sums and unseen samples into an estimate with its interval."""
     drawn = sum(len(s.off) for s in strata)
     total_off = off + sum(s.population * s.mean(s.off) for s in strata)
     total_size = size + sum(s.population * s.mean(s.size) for s in strata)
     if total_off == 0:
-        return ErrorEstimate(0.0, 0.0, 0.0, drawn)
+        return Verdict(ErrorEstimate(0.0, 0.0, 0.0, drawn), np.inf)
     if total_size == 0:
-        return ErrorEstimate(np.inf, np.inf, np.inf, drawn)
+        return Verdict(ErrorEstimate(np.inf, np.inf, np.inf, drawn), np.inf)
     value = float(np.sqrt(total_off / total_size))
     # log(value²) is linearised: each pair moves it by its influence.
     influence = np.concatenate(
@@ -120,19 +134,11 @@ def combine(off: float, size: float, strata: list[Stratum]) -> ErrorEstimate:
     )
     variance = float(influence @ influence)
     if variance == 0:
-        return ErrorEstimate(value, value, value, drawn)
+        return Verdict(ErrorEstimate(value, value, value, drawn), np.inf)
     carrying = variance**2 / float(influence**2 @ influence**2)
-    if carrying < _FEW and drawn >= _MANY and value > _ROUNDING:
-        warnings.warn(
-            ErrorEstimateWarning(
-                f"the error estimate {value:.3g} rests on about {carrying:.1f} of {drawn} sampled "
-                "pairs; its interval may be too narrow. Ask for more with error_pairs=…"
-            ),
-            stacklevel=3,
-        )
     quantile = scipy.special.stdtrit(max(carrying - 1, 2), (1 + _CONFIDENCE) / 2)
     factor = float(np.exp(min(quantile * np.sqrt(variance) / 2, 700.0)))
-    return ErrorEstimate(value, value / factor, value * factor, drawn)
+    return Verdict(ErrorEstimate(value, value / factor, value * factor, drawn), carrying)
 
 
 def _influence(stratum: Stratum, total_off: float, total_size: float) -> FloatArray:
@@ -184,7 +190,7 @@ class Audit:
         if out.any():
             sums = _of_pairs(matrix, i[out], j[out], self.values[out], both=oracle.symmetric)
             strata.append(Stratum(population, *sums, self.weights[out]))
-        return combine(*seen(matrix, oracle), strata)
+        return combine(*seen(matrix, oracle), strata).estimate
 
 
 # ---------------------------------------------------------------------- what was evaluated
