@@ -113,3 +113,7 @@ class LandmarksCutWarning(FewpairsWarning):
 
 class ErrorEstimateWarning(FewpairsWarning):
     """The error estimate rests on very few pairs."""
+
+
+class DuplicateWordsWarning(FewpairsWarning):
+    """A table of word vectors has more than one vector for a word."""

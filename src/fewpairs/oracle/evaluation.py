@@ -43,6 +43,9 @@ def evaluate(similarity: Similarity, left: Items, right: Items, request: Request
     try:
         if by_block:
             answer = _ask_block(similarity, left, right, request.rows, request.columns)
+        elif similarity.aligned is not None:
+            rows, columns = request.pairs()
+            answer = similarity.aligned(left.take(rows), right.take(columns))
         elif similarity.pairs is not None:
             rows, columns = request.pairs()
             answer = similarity.pairs(list(zip(left.take(rows), right.take(columns), strict=True)))

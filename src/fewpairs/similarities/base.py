@@ -27,7 +27,9 @@ class Similarity:
     - ``pairs(list of (a, b))`` returns one number for each;
     - ``block(left, right)`` returns ``len(left) × len(right)`` numbers.
 
-    Columns go through ``block`` where there is one, scattered entries through ``pairs``.
+    Columns go through ``block`` where there is one, scattered entries through ``pairs``. A
+    similarity of prepared items may also offer ``aligned(left, right)``, one number for each
+    place of two sets of the same size, which saves the list of pairs.
 
     Attributes
     ----------
@@ -72,6 +74,7 @@ class Similarity:
     pair: Callable[[Any, Any], float] | None = None
     pairs: Callable[[list[Pair]], npt.ArrayLike] | None = None
     block: Callable[[Any, Any], npt.ArrayLike] | None = None
+    aligned: Callable[[Any, Any], npt.ArrayLike] | None = None
 
     @property
     def kinds(self) -> tuple[str, ...]:

@@ -1,0 +1,124 @@
+"""Word Mover's similarity: exp(−γ·WMD), exactly."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+
+from fewpairs.arrays import FloatArray
+from fewpairs.errors import InputError
+from fewpairs.items import Items
+from fewpairs.similarities.base import Pair, Similarity
+from fewpairs.text.documents import Documents, StopWords, Tokenizer
+from fewpairs.text.word_vectors import WordVectors
+from fewpairs.transport.wmd import Ground
+
+
+class WordMover(Similarity):
+    """exp(−γ·WMD(x, y)) of texts, token lists, or prepared `Documents`.
+
+    Parameters
+    ----------
+    vectors : WordVectors, mapping, or gensim's KeyedVectors
+    gamma : float, default=1.0
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        Between word vectors: |x − y|, as in the papers; or 1 − cosine.
+    normalize : bool, default=False
+        Scale word vectors to length one first, as gensim does; the papers do not.
+    tokenizer, stop_words, weights : as for `Documents.of`
+    empty : {"error", "far"}, default="error"
+        Refuse documents without a known word, or keep them far from all others.
+
+    Examples
+    --------
+    >>> import fewpairs as fp
+    >>> table = {"ape": [0.0, 0.0], "monkey": [0.0, 1.0], "car": [9.0, 0.0]}
+    >>> words = fp.WordMover(table, gamma=0.5)
+    >>> K = fp.approximate(["an ape", "a monkey", "my car"], words, landmarks=2, random_state=0)
+    >>> round(K[0, 1], 3)
+    0.607
+    """
+
+    name = "word mover"
+    symmetric = True
+    symmetry_proven = True
+    diagonal = 1.0
+    #: Tall blocks of a few landmarks: their tables of ground distances serve the whole corpus.
+    block_size = (2**20, 8)
+
+    def __init__(
+        self,
+        vectors: Any,
+        gamma: float = 1.0,
+        *,
+        metric: str = "euclidean",
+        normalize: bool = False,
+        tokenizer: Tokenizer | None = None,
+        stop_words: StopWords = None,
+        weights: str = "nbow",
+        empty: str = "error",
+    ) -> None:
+        if not np.isfinite(gamma) or gamma <= 0:
+            raise InputError(
+                f"gamma is {gamma!r}.",
+                "It says how fast the similarity falls with the distance.",
+                "Pass a positive number.",
+            )
+        if empty == "drop":
+            raise InputError(
+                'empty="drop" was given to a similarity.',
+                "Row i of the matrix is item i, so no item can be left out.",
+                'Pass empty="far", or drop the items before the run.',
+            )
+        self.vectors = WordVectors.of(vectors)
+        self.gamma = float(gamma)
+        self.metric, self.normalize = metric, normalize
+        self._reading: dict[str, Any] = {
+            "tokenizer": tokenizer,
+            "stop_words": stop_words,
+            "weights": weights,
+            "empty": empty,
+        }
+        self._ground = Ground.of(self.vectors, metric, normalize=normalize)
+        self.parameters = {
+            "gamma": self.gamma,
+            "metric": metric,
+            "normalize": bool(normalize),
+            "weights": weights,
+            "empty": empty,
+            "tokenizer": getattr(tokenizer, "__qualname__", "default"),
+            "stop_words": stop_words if isinstance(stop_words, str | None) else sorted(stop_words),
+            "vectors": _digest(self.vectors),
+        }
+
+    def prepare(self, items: Items) -> Items:
+        """Tokenise and weigh the texts, once."""
+        return Items(Documents.of(items.values, self.vectors, **self._reading))
+
+    def block(self, left: Documents, right: Documents) -> FloatArray:
+        """Compare every document on the left with every one on the right."""
+        return self._similar(self._ground.block(left, right))
+
+    def aligned(self, left: Documents, right: Documents) -> FloatArray:
+        """Compare document k on the left with document k on the right."""
+        return self._similar(self._ground.aligned(left, right))
+
+    def pairs(self, pairs: list[Pair]) -> FloatArray:
+        """Compare single pairs of prepared documents."""
+        left, right = (Documents.joined([pair[side] for pair in pairs]) for side in (0, 1))
+        return self.aligned(left, right)
+
+    def _similar(self, distances: FloatArray) -> FloatArray:
+        distances *= -self.gamma
+        return np.exp(distances, out=distances)
+
+
+def _digest(vectors: WordVectors) -> str:
+    """Name a table of word vectors in files: its size, and a checksum of a sample of it."""
+    step = max(1, len(vectors) // 1000)
+    sample = np.ascontiguousarray(vectors.array[::step], dtype=np.float32)
+    names = "\n".join(vectors.words[::step]).encode("utf-8", "surrogatepass")
+    digest = hashlib.sha256(names + sample.tobytes()).hexdigest()[:16]
+    return f"{len(vectors)}×{vectors.dimensions} {digest}"

@@ -1,0 +1,151 @@
+"""Files of word vectors: word2vec text and binary, GloVe text, npz. Nothing in them is executed."""
+
+from __future__ import annotations
+
+import gzip
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from fewpairs.errors import FileFormatError
+
+Table = tuple[list[str], npt.NDArray[Any]]
+_ZIP, _GZIP = b"PK", b"\x1f\x8b"
+_LOCAL_HEADER = 30
+
+
+def read(path: Path, *, mmap: bool = False) -> Table:
+    """Read words and vectors; the format is told by the content.
+
+    Parameters
+    ----------
+    path : Path
+    mmap : bool, default=False
+        Only an ``.npz`` whose vectors are stored uncompressed can stay on disk.
+
+    Returns
+    -------
+    words : list of str
+    array : ndarray
+    """
+    with path.open("rb") as file:
+        start = file.read(2)
+    if start == _ZIP:
+        return _read_npz(path, mmap=mmap)
+    with _open(path, start) as file:
+        first = file.readline()
+        numbers = first.split()
+        if len(numbers) == 2 and all(n.isdigit() for n in numbers):  # noqa: PLR2004 - a header
+            count, dimensions = map(int, numbers)
+            content = file.read()
+            if _is_binary(content, dimensions):
+                return _read_binary(path, content, count, dimensions)
+            return _read_text(path, content, dimensions, expected=count)
+        return _read_text(path, first + file.read(), len(numbers) - 1)
+
+
+def _open(path: Path, start: bytes) -> IO[bytes]:
+    return cast("IO[bytes]", gzip.open(path, "rb")) if start == _GZIP else path.open("rb")
+
+
+def _is_binary(content: bytes, dimensions: int) -> bool:
+    """Tell whether the first entry after a header is text: numbers that can be read."""
+    line = content.split(b"\n", 1)[0].rstrip()
+    parts = line.rsplit(b" ", dimensions)
+    try:
+        [float(p) for p in parts[1:]]
+    except ValueError:
+        return True
+    return len(parts) != dimensions + 1
+
+
+def _read_binary(path: Path, content: bytes, count: int, dimensions: int) -> Table:
+    array = np.empty((count, dimensions), dtype=np.float32)
+    words, at, size = [], 0, 4 * dimensions
+    for k in range(count):
+        space = content.find(b" ", at)
+        if space < 0 or space + 1 + size > len(content):
+            raise _broken(path, f"it ends after {k:,} of {count:,} vectors")
+        words.append(content[at:space].lstrip(b"\n").decode("utf-8", "replace"))
+        array[k] = np.frombuffer(content, "<f4", dimensions, space + 1)
+        at = space + 1 + size
+    return words, array
+
+
+def _read_text(path: Path, content: bytes, dimensions: int, expected: int | None = None) -> Table:
+    lines = [line for line in content.decode("utf-8", "replace").split("\n") if line.strip()]
+    if dimensions < 1 or not lines:
+        raise _broken(path, "its first line holds no word with numbers")
+    words, rows = [], np.empty((len(lines), dimensions), dtype=np.float32)
+    for k, line in enumerate(lines):
+        # A word may itself hold spaces, so the numbers are counted from the right.
+        parts = line.rstrip().rsplit(" ", dimensions)
+        try:
+            rows[k] = [float(p) for p in parts[1:]]
+        except ValueError as error:
+            raise _broken(path, f"line {k + 1} does not end in {dimensions} numbers") from error
+        words.append(parts[0])
+    if expected is not None and expected != len(words):
+        raise _broken(path, f"it promises {expected:,} vectors and holds {len(words):,}")
+    return words, rows
+
+
+def _read_npz(path: Path, *, mmap: bool) -> Table:
+    with np.load(path, allow_pickle=False) as file:
+        words = next((k for k in file.files if file[k].dtype.kind == "U" and file[k].ndim == 1), "")
+        vectors = next((k for k in file.files if k != words and file[k].ndim == 2), "")  # noqa: PLR2004
+        if not words or not vectors:
+            raise _broken(path, f"its arrays {file.files} are not words and vectors")
+        listed = file[words].tolist()
+        held = _mapped(path, f"{vectors}.npy") if mmap else None
+        return listed, file[vectors] if held is None else held
+
+
+def _mapped(path: Path, member: str) -> npt.NDArray[Any] | None:
+    """Map an array of an uncompressed npz where it lies in the file; None if it is compressed."""
+    with zipfile.ZipFile(path) as archive:
+        info = archive.getinfo(member)
+    if info.compress_type != zipfile.ZIP_STORED:
+        return None
+    with path.open("rb") as file:
+        file.seek(info.header_offset)
+        header = file.read(_LOCAL_HEADER)
+        # Lengths of the name and of the extra field lie in the local header alone.
+        file.seek(
+            int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little"), 1
+        )
+        version = np.lib.format.read_magic(file)
+        reader = (
+            np.lib.format.read_array_header_1_0
+            if version == (1, 0)
+            else np.lib.format.read_array_header_2_0
+        )
+        shape, fortran, dtype = reader(file)
+        order: Any = "F" if fortran else "C"
+        return np.memmap(path, dtype, "r", offset=file.tell(), shape=shape, order=order)
+
+
+def write(path: Path, words: Sequence[str], array: npt.NDArray[Any]) -> None:
+    """Write ``.npz``, or word2vec text where the name ends in ``.txt``; whole or not at all."""
+    unfinished = path.with_name(path.name + ".part")
+    if path.suffix == ".txt":
+        with unfinished.open("w", encoding="utf-8") as file:
+            file.write(f"{len(words)} {array.shape[1]}\n")
+            for word, row in zip(words, array, strict=True):
+                file.write(f"{word} {' '.join(map(repr, row.tolist()))}\n")
+    else:
+        with unfinished.open("wb") as binary:
+            np.savez(binary, words=np.array(words), vectors=array)
+    unfinished.replace(path)
+
+
+def _broken(path: Path, how: str) -> FileFormatError:
+    return FileFormatError(
+        f"{path.name} is no file of word vectors that we can read: {how}.",
+        "A wrong vector would go unnoticed in every distance.",
+        "Pass word2vec text or binary, GloVe text, or an .npz with words and vectors.",
+    )

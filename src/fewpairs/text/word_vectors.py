@@ -1,0 +1,198 @@
+"""WordVectors: the table from word to vector."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fewpairs.errors import DuplicateWordsWarning, InputError
+from fewpairs.text import vector_files
+
+
+class WordVectors:
+    """Words and their vectors.
+
+    Parameters
+    ----------
+    words : sequence of str, or mapping from word to vector
+    array : ndarray of shape (n_words, dimensions), optional
+        Not with a mapping. float32 and memory-mapped arrays stay as they are.
+
+    Attributes
+    ----------
+    words : list of str
+    array : ndarray
+    place : dict
+        From word to row.
+
+    Examples
+    --------
+    >>> table = WordVectors(["ape", "bee"], [[1.0, 0.0], [0.0, 1.0]])
+    >>> table["bee"], "cow" in table, table.dimensions
+    (array([0., 1.]), False, 2)
+    """
+
+    def __init__(self, words: Any, array: npt.ArrayLike | None = None) -> None:
+        if isinstance(words, Mapping):
+            if array is not None:
+                raise InputError(
+                    "an array was given beside a mapping from words to vectors.",
+                    "Which of the two holds the vectors cannot be guessed.",
+                    "Pass WordVectors(mapping), or WordVectors(words, array).",
+                )
+            words, vectors = list(words), _stacked(words)
+        else:
+            words = list(words)
+            vectors = np.asanyarray([] if array is None else array)
+        self.words, self.array = _checked(words, vectors)
+        self.place: dict[str, int] = {word: k for k, word in enumerate(self.words)}
+
+    @classmethod
+    def of(cls, vectors: Any) -> WordVectors:
+        """Take what people have: this class, a mapping, or gensim's ``KeyedVectors``."""
+        if isinstance(vectors, WordVectors):
+            return vectors
+        if isinstance(vectors, Mapping):
+            return cls(vectors)
+        inner = getattr(vectors, "wv", vectors)  # a trained gensim model holds its vectors there
+        if hasattr(inner, "index_to_key") and hasattr(inner, "vectors"):
+            return cls(inner.index_to_key, inner.vectors)
+        raise InputError(
+            f"the word vectors are a {type(vectors).__name__}.",
+            "They say where each word lies.",
+            "Pass fewpairs.WordVectors(words, array), a mapping from word to vector, gensim's "
+            "KeyedVectors, or fewpairs.WordVectors.load(path).",
+        )
+
+    @classmethod
+    def load(cls, path: str | Path, *, mmap: bool = False) -> WordVectors:
+        """Read a file: word2vec text or binary, GloVe text, or ``.npz``; told by its content.
+
+        Parameters
+        ----------
+        path : str or Path
+            A text may be compressed by gzip.
+        mmap : bool, default=False
+            Leave the vectors of an uncompressed ``.npz`` on disk until they are needed.
+
+        Returns
+        -------
+        WordVectors
+        """
+        return cls(*vector_files.read(Path(path), mmap=mmap))
+
+    def save(self, path: str | Path) -> None:
+        """Write an ``.npz`` file (no pickle), or a word2vec text if the name ends in ``.txt``."""
+        vector_files.write(Path(path), self.words, self.array)
+
+    @property
+    def dimensions(self) -> int:
+        """Length of a vector."""
+        return int(self.array.shape[1])
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self.place
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.words)
+
+    def __getitem__(self, word: str) -> npt.NDArray[Any]:
+        """Return the vector of a word; KeyError if it has none."""
+        return np.asarray(self.array[self.place[word]])
+
+    def most_similar(self, word: str | npt.ArrayLike, k: int = 10) -> list[tuple[str, float]]:
+        """Return the words with the largest cosine, best first, without the word itself."""
+        known = isinstance(word, str)
+        target = np.asarray(self[word] if isinstance(word, str) else word, dtype=np.float64)
+        lengths = np.linalg.norm(self.array, axis=1) * np.linalg.norm(target)
+        cosines = (self.array @ target) / np.maximum(lengths, np.finfo(float).tiny)
+        if isinstance(word, str):
+            cosines[self.place[word]] = -np.inf
+        count = min(k, len(self) - known)
+        best = np.argpartition(-cosines, max(count - 1, 0))[:count]
+        best = best[np.argsort(-cosines[best], kind="stable")]
+        return [(self.words[i], float(cosines[i])) for i in best]
+
+    def normalized(self) -> WordVectors:
+        """Return the same words with vectors of length one; a zero vector stays zero."""
+        lengths = np.linalg.norm(self.array, axis=1, keepdims=True)
+        unit = np.divide(self.array, lengths, out=np.zeros_like(self.array), where=lengths > 0)
+        return WordVectors(self.words, unit)
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} word vectors of {self.dimensions} dimensions>"
+
+
+def _stacked(mapping: Mapping[str, Any]) -> npt.NDArray[Any]:
+    lengths = {len(np.atleast_1d(vector)) for vector in mapping.values()}
+    if len(lengths) > 1:
+        usual = max(lengths, key=lambda n: sum(len(v) == n for v in mapping.values()))
+        odd = next(word for word, vector in mapping.items() if len(vector) != usual)
+        raise InputError(
+            f"the vector of {odd!r} has {len(mapping[odd])} numbers and others have {usual}.",
+            "Distances are between vectors of one length.",
+            "Leave the word out, or train all vectors together.",
+        )
+    return np.array(list(mapping.values()))
+
+
+def _checked(words: list[Any], array: npt.NDArray[Any]) -> tuple[list[str], npt.NDArray[Any]]:
+    if not words or array.ndim != 2 or len(array) != len(words):  # noqa: PLR2004 - a table
+        raise InputError(
+            f"{len(words)} words were given with an array of shape {array.shape}.",
+            "There is one row for each word.",
+            "Pass a non-empty list of words and an array of shape (words, dimensions).",
+        )
+    wrong = next((w for w in words if not isinstance(w, str)), None)
+    if wrong is not None:
+        raise InputError(
+            f"the word {wrong!r} is a {type(wrong).__name__}, not a string.",
+            "Tokens are looked up by their spelling.",
+            "Pass words as strings.",
+        )
+    if array.dtype.kind not in "fiu":
+        raise InputError(
+            f"the vectors have the dtype {array.dtype}.",
+            "Distances are between numbers.",
+            "Pass an array of floats.",
+        )
+    if array.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
+        array = array.astype(np.float64 if array.dtype.kind in "iu" else np.float32)
+    words, array = _without_repeats(words, array)
+    bad = np.flatnonzero(~np.isfinite(array.sum(axis=1)))
+    if len(bad):
+        raise InputError(
+            f"{len(bad)} of {len(words)} vectors are not finite, the first that of "
+            f"{words[bad[0]]!r}.",
+            "Every distance to such a word would be lost.",
+            "Leave the words out, or repair their vectors.",
+        )
+    return words, array
+
+
+def _without_repeats(
+    words: Iterable[str], array: npt.NDArray[Any]
+) -> tuple[list[str], npt.NDArray[Any]]:
+    first: dict[str, int] = {}
+    repeated = []
+    for k, word in enumerate(words):
+        if first.setdefault(word, k) != k:
+            repeated.append(word)
+    if not repeated:
+        return list(first), array
+    shown = ", ".join(map(repr, repeated[:5])) + (", …" if len(repeated) > 5 else "")  # noqa: PLR2004
+    warnings.warn(
+        DuplicateWordsWarning(
+            f"{len(repeated)} words have a second vector ({shown}); the first one is used."
+        ),
+        stacklevel=4,
+    )
+    return list(first), array[list(first.values())]

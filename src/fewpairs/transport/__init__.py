@@ -1,0 +1,1 @@
+"""Moving mass: exact earth mover's distance, one pair or millions."""

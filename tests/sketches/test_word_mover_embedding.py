@@ -1,0 +1,97 @@
+"""Word Mover's Embedding: its formula, its convergence, its manners."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
+
+import fewpairs as fp
+
+
+def table() -> fp.WordVectors:
+    rng = np.random.default_rng(0)
+    return fp.WordVectors([f"w{k}" for k in range(50)], rng.normal(size=(50, 4)))
+
+
+def texts(count: int) -> list[str]:
+    rng = np.random.default_rng(1)
+    return [
+        " ".join(f"w{k}" for k in rng.integers(0, 50, rng.integers(1, 9))) for _ in range(count)
+    ]
+
+
+def test_features_are_their_formula():
+    items = texts(12)
+    model = fp.WordMoverEmbedding(table(), n_features=30, max_words=4, gamma=0.3, random_state=0)
+    features = model.fit_transform(items)
+    drawn = model.random_documents_
+    sizes = np.diff(drawn.starts)
+    assert set(sizes.tolist()) <= {1, 2, 3, 4}
+    vectors = table()
+    used = vectors.array
+    assert drawn.vectors.array.min() >= used.min()
+    assert drawn.vectors.array.max() <= used.max()
+    documents = fp.Documents.of(items, vectors)
+    for i in (0, 5):
+        for k in (0, 17):
+            mine, theirs = documents[i], drawn[k]
+            cost = np.linalg.norm(
+                used[mine.words][:, None] - drawn.vectors.array[theirs.words], axis=2
+            )
+            exact = fp.emd(mine.weights, theirs.weights, cost)
+            assert features[i, k] == pytest.approx(np.exp(-0.3 * exact) / np.sqrt(30), rel=1e-10)
+    np.testing.assert_array_equal(model.transform(items), features)
+    assert model.get_feature_names_out().shape == (30,)
+
+
+def test_inner_products_converge():
+    items = texts(30)
+
+    def kernel(count, seed):
+        model = fp.WordMoverEmbedding(table(), count, gamma=0.2, random_state=seed)
+        features = model.fit_transform(items)
+        return features @ features.T
+
+    best = kernel(40_000, 0)
+    errors = [
+        np.mean([np.linalg.norm(kernel(count, seed) - best) for seed in range(1, 6)])
+        for count in (64, 1024)
+    ]
+    assert errors[0] / errors[1] == pytest.approx(4, rel=0.35)  # 1/√R
+
+
+def test_centred_words_lie_around_the_mean():
+    shifted = fp.WordVectors(table().words, table().array + 10)
+    model = fp.WordMoverEmbedding(shifted, 400, center=True, random_state=0).fit(texts(60))
+    spread = np.ptp(shifted.array)
+    drawn = model.random_documents_.vectors.array
+    np.testing.assert_allclose(drawn.mean(axis=0), 10, atol=0.5)
+    assert np.ptp(drawn, axis=0).max() <= spread
+
+
+def test_empty_documents_get_the_formulas_limit():
+    model = fp.WordMoverEmbedding(table(), 10, gamma=0.5, random_state=0).fit(texts(5))
+    features = model.transform(["", "nothing known"])
+    far = 2 * np.linalg.norm(table().array, axis=1).max()
+    np.testing.assert_allclose(features, np.exp(-0.5 * far) / np.sqrt(10))
+
+
+def test_it_works_in_a_pipeline_and_threads_do_not_matter():
+    items = texts(40)
+    labels = [t.split()[0] < "w3" for t in items]
+    model = make_pipeline(fp.WordMoverEmbedding(table(), 64, random_state=0), LinearSVC())
+    assert clone(model).fit(items, labels).score(items, labels) > 0.5
+    one = fp.WordMoverEmbedding(table(), 64, random_state=0).fit_transform(items)
+    two = fp.WordMoverEmbedding(table(), 64, random_state=0, n_jobs=2).fit_transform(items)
+    np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize(
+    "options", [{"n_features": 0}, {"max_words": 1.5}, {"gamma": -1}, {"empty": "drop"}]
+)
+def test_bad_options_are_refused(options):
+    with pytest.raises(fp.errors.InputError):
+        fp.WordMoverEmbedding(table(), **options).fit(texts(3))

@@ -1,0 +1,125 @@
+"""Tables of word vectors: from everywhere, checked by name."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import fewpairs as fp
+
+WORDS = ["ape", "bee", "New York", "Ülm"]
+ARRAY = np.arange(12, dtype=np.float32).reshape(4, 3) / 7
+
+
+def same(table: fp.WordVectors) -> None:
+    assert table.words == WORDS
+    np.testing.assert_allclose(table.array, ARRAY, rtol=1e-6)
+
+
+def test_from_what_people_have():
+    same(fp.WordVectors(WORDS, ARRAY))
+    same(fp.WordVectors(dict(zip(WORDS, ARRAY, strict=True))))
+    keyed = SimpleNamespace(index_to_key=WORDS, vectors=ARRAY)
+    same(fp.WordVectors.of(keyed))
+    same(fp.WordVectors.of(SimpleNamespace(wv=keyed)))
+    table = fp.WordVectors.of(dict(zip(WORDS, ARRAY, strict=True)))
+    assert fp.WordVectors.of(table) is table
+    assert table.array.dtype == np.float32
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize("header", [False, True])
+def test_text_files(tmp_path, header, compressed):
+    lines = [f"{w} {' '.join(map(str, row))}" for w, row in zip(WORDS, ARRAY, strict=True)]
+    text = "\n".join(([f"{len(WORDS)} 3"] if header else []) + lines) + "\n"
+    path = tmp_path / "vectors.txt"
+    data = text.encode()
+    path.write_bytes(gzip.compress(data) if compressed else data)
+    same(fp.WordVectors.load(path))
+
+
+def test_binary_files(tmp_path):
+    content = b"4 3\n"
+    for word, row in zip(WORDS, ARRAY, strict=True):
+        # word2vec's own format cannot hold a space inside a word.
+        content += word.replace(" ", "_").encode() + b" " + struct.pack("<3f", *row) + b"\n"
+    path = tmp_path / "vectors.bin"
+    path.write_bytes(content)
+    table = fp.WordVectors.load(path)
+    assert table.words == [w.replace(" ", "_") for w in WORDS]
+    np.testing.assert_array_equal(table.array, ARRAY)
+    path.write_bytes(content[:-5])
+    with pytest.raises(fp.errors.FileFormatError, match="3 of 4"):
+        fp.WordVectors.load(path)
+
+
+def test_npz_is_written_and_mapped(tmp_path):
+    table = fp.WordVectors(WORDS, ARRAY)
+    table.save(tmp_path / "v.npz")
+    same(fp.WordVectors.load(tmp_path / "v.npz"))
+    mapped = fp.WordVectors.load(tmp_path / "v.npz", mmap=True)
+    same(mapped)
+    assert isinstance(mapped.array, np.memmap)
+    np.savez_compressed(tmp_path / "c.npz", words=np.array(WORDS), vectors=ARRAY)
+    same(fp.WordVectors.load(tmp_path / "c.npz", mmap=True))  # read, for it cannot be mapped
+    table.save(tmp_path / "v.txt")
+    same(fp.WordVectors.load(tmp_path / "v.txt"))
+
+
+def test_nothing_in_a_file_is_executed(tmp_path):
+    np.savez(tmp_path / "evil.npz", words=np.array(WORDS, dtype=object), vectors=ARRAY)
+    with pytest.raises(ValueError, match="pickle"):
+        fp.WordVectors.load(tmp_path / "evil.npz")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"ape 1 2\nbee 1 x\n", "line 2"),
+        (b"2 2\nape 1 2\n", "promises 2"),
+        (b"ape\n", "no word with numbers"),
+    ],
+)
+def test_broken_files_say_where(tmp_path, content, words):
+    path = tmp_path / "v.txt"
+    path.write_bytes(content)
+    with pytest.raises(fp.errors.FileFormatError, match=words):
+        fp.WordVectors.load(path)
+
+
+def test_repeated_words_keep_their_first_vector():
+    with pytest.warns(fp.errors.DuplicateWordsWarning, match="'ape'"):
+        table = fp.WordVectors(["ape", "bee", "ape"], [[1.0], [2.0], [3.0]])
+    assert table["ape"] == 1.0
+    assert len(table) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "array", "message"),
+    [
+        (["ape", "bee"], [[1.0], [np.nan]], "'bee'"),
+        (["ape"], [[1.0], [2.0]], "1 words were given with an array of shape"),
+        ([], [], "0 words"),
+        (["ape", 3], [[1.0], [2.0]], "the word 3"),
+        (["ape"], [["x"]], "dtype"),
+        ({"ape": [1.0], "bee": [1.0, 2.0], "cow": [1.0]}, None, "'bee' has 2 numbers"),
+        ({"ape": [1.0]}, [[1.0]], "beside a mapping"),
+    ],
+)
+def test_bad_tables_are_refused(words, array, message):
+    with pytest.raises(fp.errors.InputError, match=message):
+        fp.WordVectors(words, array)
+    with pytest.raises(fp.errors.InputError, match="are a int"):
+        fp.WordVectors.of(7)
+
+
+def test_similar_words():
+    table = fp.WordVectors(["a", "b", "c"], [[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]])
+    assert [w for w, _ in table.most_similar("a", k=5)] == ["b", "c"]
+    assert table.most_similar([0.0, 2.0], k=1)[0] == ("c", pytest.approx(1.0))
+    with pytest.raises(KeyError):
+        table["zebra"]

@@ -1,0 +1,178 @@
+"""Word Mover's Distance in bulk: exact for every kind of document, and fast paths that agree."""
+
+from __future__ import annotations
+
+import numpy as np
+import ot
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+
+import fewpairs as fp
+from fewpairs.transport.wmd import Ground
+
+
+def vocabulary(size: int = 60, dimensions: int = 5, seed: int = 0) -> fp.WordVectors:
+    rng = np.random.default_rng(seed)
+    vectors = rng.normal(size=(size, dimensions))
+    vectors[1] = vectors[0]  # two words in one place
+    vectors[2] = vectors[0] + 1e-9
+    return fp.WordVectors([f"w{k}" for k in range(size)], vectors)
+
+
+def corpus(count: int, rng, *, longest: int = 20, words: int = 60) -> list[list[str]]:
+    return [
+        [f"w{k}" for k in rng.integers(0, words, rng.integers(1, longest + 1))]
+        for _ in range(count)
+    ]
+
+
+def reference(a: fp.Documents, b: fp.Documents, metric: str = "euclidean") -> float:
+    """The unreduced problem, by POT."""
+    vectors = a.vectors.array
+    cost = cdist(vectors[a.words], vectors[b.words], metric)
+    return float(ot.emd2(a.weights, b.weights * (a.weights.sum() / b.weights.sum()), cost))
+
+
+def test_blocks_agree_with_pot_on_thousands_of_pairs():
+    rng = np.random.default_rng(0)
+    table = vocabulary()
+    documents = fp.Documents.of(corpus(120, rng), table)
+    distances = fp.wmd(documents)
+    assert np.array_equal(distances, distances.T)
+    for i in range(120):
+        for j in range(i):
+            exact = reference(documents[i], documents[j])
+            assert distances[i, j] == pytest.approx(exact, rel=1e-12, abs=2e-8), (i, j)
+
+
+def test_identical_permuted_and_coincident_documents_are_at_zero():
+    table = vocabulary()
+    texts = ["w5 w6 w6 w9", "w9 w6 w5 w6", "w0 w7", "w1 w7"]
+    distances = fp.wmd(texts, None, table)
+    assert distances[0, 1] == 0.0
+    assert distances[2, 3] == 0.0  # other words in the same place
+    assert fp.wmd(["w0"], ["w2"], table)[0, 0] == pytest.approx(np.sqrt(5) * 1e-9, rel=1e-6)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("weights", ["nbow", "tfidf"])
+def test_all_ways_agree(metric, normalize, weights):
+    rng = np.random.default_rng(1)
+    table = vocabulary()
+    documents = fp.Documents.of(corpus(40, rng), table, weights=weights)
+    ground = Ground.of(table, metric, normalize=normalize)
+    whole = ground.triangle(documents)
+    np.testing.assert_allclose(ground.block(documents, documents), whole, atol=1e-14)
+    np.testing.assert_array_equal(
+        ground.block(documents, documents, n_jobs=2), ground.block(documents, documents)
+    )
+    np.testing.assert_allclose(ground.block(documents[:7], documents), whole[:7], atol=1e-14)
+    i, j = rng.integers(0, 40, (2, 100))
+    np.testing.assert_allclose(ground.aligned(documents[i], documents[j]), whole[i, j], atol=1e-13)
+    unit = fp.WordVectors(table.words, ground.vectors)
+    for a, b in zip(i[:20], j[:20], strict=True):
+        one, other = (
+            fp.Documents(d.words, d.weights, d.starts, unit) for d in (documents[a], documents[b])
+        )
+        exact = reference(one, other, metric)
+        assert whole[a, b] == pytest.approx(exact, rel=1e-11, abs=2e-8)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10_000), longest=st.integers(1, 12))
+def test_it_is_a_metric(seed, longest):
+    rng = np.random.default_rng(seed)
+    distances = fp.wmd(corpus(6, rng, longest=longest), None, vocabulary(seed=seed % 7))
+    assert (distances >= 0).all()
+    assert np.diag(distances).max() == 0
+    through = distances[:, :, None] + distances[None, :, :]
+    assert (distances[:, None, :] <= through + 1e-12).all()
+
+
+def test_long_documents():
+    rng = np.random.default_rng(2)
+    table = fp.WordVectors([f"w{k}" for k in range(3000)], rng.normal(size=(3000, 8)))
+    texts = [[f"w{k}" for k in rng.permutation(3000)[:size]] for size in (300, 301, 1, 63, 64, 65)]
+    documents = fp.Documents.of(texts, table)
+    distances = fp.wmd(documents)
+    for i in range(6):
+        for j in range(i):
+            exact = reference(documents[i], documents[j])
+            assert distances[i, j] == pytest.approx(exact, rel=1e-12)
+
+
+def test_bounds_are_below_and_in_order():
+    rng = np.random.default_rng(3)
+    table = vocabulary(seed=3)
+    documents = corpus(40, rng)
+    exact = fp.wmd(documents, documents[:9], table)
+    centroid, one, both = (
+        fp.wmd_bounds(documents, documents[:9], table, kind=kind)
+        for kind in ("centroid", "relaxed", "relaxed-both")
+    )
+    for bound in (centroid, one, both):
+        assert (bound <= exact + 1e-12).all()
+    assert (one <= both + 1e-15).all()
+    opposite = fp.wmd_bounds(documents[:9], documents, table, kind="relaxed").T
+    np.testing.assert_allclose(both, np.maximum(one, opposite), atol=1e-13)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_neighbours_are_exact_and_solve_few_pairs(metric):
+    rng = np.random.default_rng(4)
+    table = vocabulary(200, seed=4)
+    documents = corpus(150, rng, words=200)
+    found = fp.wmd_neighbors(documents, vectors=table, k=5, metric=metric, n_jobs=2)
+    whole = fp.wmd(documents, None, table, metric=metric)
+    np.fill_diagonal(whole, np.inf)
+    np.testing.assert_allclose(found.distances, np.sort(whole, axis=1)[:, :5], atol=1e-13)
+    np.testing.assert_allclose(
+        found.distances, np.take_along_axis(whole, found.indices, axis=1), atol=1e-13
+    )
+    assert found.solved < 0.7 * 150 * 149
+    others = fp.wmd_neighbors(documents, documents[:3], table, k=500, metric=metric)
+    assert others.indices.shape == (3, 150)
+    np.testing.assert_allclose(others.distances[:, 0], 0, atol=1e-15)
+
+
+def test_empty_documents_are_as_far_as_words_can_be():
+    table = vocabulary()
+    far = 2 * np.linalg.norm(table.array, axis=1).max()
+    texts = ["w5 w6", "unknown words", "", "w7"]
+    distances = fp.wmd(texts, None, table, empty="far")
+    assert np.isfinite(distances).all()
+    assert distances[1, 2] == 0.0
+    assert distances[0, 1] == distances[2, 3] == pytest.approx(far)
+    assert fp.wmd(texts, None, table, empty="drop").shape == (2, 2)
+    found = fp.wmd_neighbors(texts, vectors=table, k=1, empty="far")
+    assert found.indices[1, 0] == 2
+    bounds = fp.wmd_bounds(texts, texts, table, kind="centroid", empty="far")
+    assert bounds[0, 1] == pytest.approx(far)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"documents": []}, "no documents"),
+        ({"documents": "one text"}, "letter by letter"),
+        ({"documents": ["nothing known"]}, "no known word"),
+        ({"documents": [["w1", 7]]}, "token 7"),
+        ({"documents": [3]}, "document 0 is a int"),
+        ({"documents": ["w1"], "metric": "manhattan"}, "manhattan"),
+        ({"documents": ["w1"], "weights": "bm25"}, "bm25"),
+        ({"documents": ["w1"], "empty": "ignore"}, "ignore"),
+        ({"documents": ["w1"], "stop_words": "klingon"}, "klingon"),
+    ],
+)
+def test_bad_input_is_named(arguments, words):
+    with pytest.raises(fp.errors.FewpairsError, match=words):
+        fp.wmd(**{"others": None, "vectors": vocabulary(), **arguments})
+
+
+def test_a_result_that_does_not_fit_is_refused():
+    texts = ["w1"] * 20_000
+    with pytest.raises(fp.errors.MemoryCeilingError, match="20,000"):
+        fp.wmd(texts, None, vocabulary())
