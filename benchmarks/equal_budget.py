@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 from common import DOCS, arguments, need_data, relative, table
+from joblib import Parallel, delayed
 from matrices import all_matrices
 from sklearn.kernel_approximation import Nystroem
+from threadpoolctl import threadpool_limits
 
 import fewpairs as fp
 
@@ -91,6 +93,11 @@ def cell(matrix, size: int, seeds: range, *, declared: bool) -> dict[str, list[f
     return errors
 
 
+def one_cell(matrix, share: float, seeds: range, *, declared: bool) -> dict[str, list[float]]:
+    with threadpool_limits(1):
+        return cell(matrix, round(share * len(matrix)), seeds, declared=declared)
+
+
 def short(values) -> str:
     mean = np.mean(values)
     return ">10" if mean > 10 else f"{mean:.3g}"
@@ -104,9 +111,11 @@ def main() -> None:
     rows, advantages, worst, losses = [], [], 0.0, []
     headings: list[str] = []
     for title, matrix in all_matrices(quick=options.quick):
-        for share in sizes:
-            declared = title.startswith(DECLARED)
-            errors = cell(matrix, round(share * len(matrix)), seeds, declared=declared)
+        found = Parallel(n_jobs=2)(
+            delayed(one_cell)(matrix, share, seeds, declared=title.startswith(DECLARED))
+            for share in sizes
+        )
+        for share, errors in zip(sizes, found, strict=True):
             best = min(PAPER, key=lambda name: np.mean(errors[name]))
             advantage = np.mean(errors[best]) / np.mean(errors["fitted"])
             advantages.append(advantage)

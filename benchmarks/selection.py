@@ -1,12 +1,14 @@
 """Compare the rules for choosing landmarks, at the same number of evaluated pairs.
 
-FEWPAIRS_DATA=… python benchmarks/selection.py [--quick]
+Writes docs/selection-table.md.
+
+    FEWPAIRS_DATA=… python benchmarks/selection.py [--quick]
 """
 
 from __future__ import annotations
 
 import numpy as np
-from common import arguments, need_data, relative, table
+from common import DOCS, arguments, need_data, relative, table
 from matrices import all_matrices
 
 import fewpairs as fp
@@ -72,6 +74,8 @@ def main() -> None:
     ]
     text = table(["matrix", "s/n", *SELECTIONS], [*rows, summary])
     print("\n" + text)
+    if not options.quick:
+        (DOCS / "selection-table.md").write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -155,15 +155,6 @@ class Tuning:
         own = Normal.of(self.predictions[pairs][:, chosen], self.values[pairs], self.weights[pairs])
         return own if self.folds is None else own.blended(self.folds.of_some(chosen), self.share)
 
-    def residual(self, weights: FloatArray) -> float:
-        """Return the weighted sum of squared residuals."""
-        return float(self.weights @ (self.predictions @ weights - self.values) ** 2)
-
-    @property
-    def energy(self) -> float:
-        """The weighted sum of squared values."""
-        return float(self.weights @ self.values**2)
-
 
 def refined(
     tuning: Tuning, chosen: IntArray, start: FloatArray, rng: np.random.Generator
@@ -223,7 +214,7 @@ def weigh(
         if accepted is not None:
             weights[chosen] = accepted
             break
-    return _single_if_exact(tuning, weights)
+    return weights
 
 
 def _trust(tuning: Tuning, rng: np.random.Generator) -> float:
@@ -248,19 +239,6 @@ def _trust(tuning: Tuning, rng: np.random.Generator) -> float:
     best = float(tuning.weights @ (guesses * tuning.values)) / size
     off = tuning.weights * guesses * (tuning.values - best * guesses)
     return float(np.clip(best - 2 * np.sqrt(off @ off) / size, 0, 1))
-
-
-def _single_if_exact(tuning: Tuning, weights: FloatArray) -> FloatArray:
-    """Take one candidate where it alone is nearly exact: normal equations bottom out at 1e-5."""
-    if not len(tuning.values):
-        return weights
-    each = tuning.weights @ (tuning.predictions - tuning.values[:, None]) ** 2
-    best = int(each.argmin())
-    if each[best] < 0.98 * tuning.residual(weights) and each[best] < 1e-6 * tuning.energy:
-        single = np.zeros_like(weights)
-        single[best] = 1.0
-        return single
-    return weights
 
 
 @dataclass(frozen=True, eq=False)

@@ -179,7 +179,7 @@ class Ground:
         )
         # 1 − cosine is no metric: there shared mass may have to move.
         shares = other is self and not self.cosine
-        place = np.full(len(corpus.vocabulary), -1, dtype=np.int64)
+        place = np.full(len(corpus.vocabulary), -1, dtype=np.int32)
         for k, part in enumerate(parts):
             begin, end = landmarks.starts[k], landmarks.starts[k + 1]
             mine, at = corpus.find(landmarks.words[begin:end] if shares else landmarks.words[:0])
@@ -202,7 +202,7 @@ class Corpus:
     """Documents whose words are numbered by the words that occur in them."""
 
     vocabulary: npt.NDArray[np.int32]  # rows of the vectors, increasing
-    words: npt.NDArray[np.int64]
+    words: npt.NDArray[np.int32]
     weights: FloatArray
     starts: IntArray
 
@@ -210,7 +210,7 @@ class Corpus:
     def of(cls, documents: Documents) -> Corpus:
         """Find the words that occur."""
         vocabulary, words = np.unique(documents.words, return_inverse=True)
-        return cls(vocabulary, words.astype(np.int64), documents.weights, documents.starts)
+        return cls(vocabulary, words.astype(np.int32), documents.weights, documents.starts)
 
     def find(self, words: npt.NDArray[np.int32]) -> tuple[IntArray, IntArray]:
         """Return the places in the vocabulary of those words that occur, and which those are."""
