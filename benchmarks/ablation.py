@@ -71,6 +71,7 @@ def keep_start(tuning, chosen, start, rng):  # noqa: ARG001 - the signature of `
     return start
 
 
+TWICE_AS_MANY = np.concatenate([[1e-12, 1e-10, 1e-8, 1e-6, 1e-5], np.geomspace(1e-4, 1, 9)])
 PARTS: dict[str, Part] = {
     "evaluated entries put back": Part({"known": None}),
     "diagonal evaluated": Part({"diagonal": None}),
@@ -79,8 +80,8 @@ PARTS: dict[str, Part] = {
     "whitened profiles": Part(pieces=[(stage, "profiles", plain_profiles)]),
     "nuggets": Part(pieces=[(cores, "NUGGETS", (0.0,))]),
     "three nuggets, not five": Part(pieces=[(cores, "NUGGETS", (0.0, 0.25, 0.5, 0.75, 1.0))]),
-    "many ridges, not one in two": Part(pieces=[(cores, "RIDGES", cores.RIDGES[1::2])]),
-    "tiny ridges (below 1e-4)": Part(pieces=[(cores, "RIDGES", cores.RIDGES[5:])]),
+    "seven ridges, not fourteen": Part(pieces=[(cores, "RIDGES", TWICE_AS_MANY)]),
+    "tiny ridges (below 1e-4)": Part(pieces=[(cores, "RIDGES", cores.RIDGES[2:])]),
     "a stack, not the best candidate": Part(pieces=[(stage, "weigh", best_single)]),
     "negative weights": Part(pieces=[(weights, "refined", keep_start)]),
     "importance-drawn tuning pairs": Part(pieces=[(pairs, "MIXTURE", (1.0, 0.0, 0.0))]),
@@ -199,8 +200,8 @@ def main() -> None:
     text = (
         table(headings, rows)
         + f"\n\n{cases} small matrices (n = 8 to 119, 10 to 90 % of pairs), of random spectra or "
-        "of sparse noughts and ones, in three modes (default, `diagonal=None`, `known=None`): error "
-        "against predicting 0 for every pair that is not known.\n\n"
+        "of sparse noughts and ones, in three modes (default, `diagonal=None`, `known=None`); "
+        "error against predicting 0 for every pair that is not known.\n\n"
         + table(["left out", "largest", "99 % are below", "above 1.3"], guard_rows)
     )
     print(text)

@@ -19,7 +19,7 @@ import fewpairs as fp
 
 
 def cases(*, quick: bool) -> dict[str, tuple[np.ndarray, tuple[float, ...]]]:
-    n = 600 if quick else 1200
+    n = 600 if quick else 800
     return {
         "STS-B large": (stored_matrix("STS-B large"), (0.4, 0.3, 0.2)),
         "RTE logits": (stored_matrix("RTE logits"), (0.2, 0.15, 0.1)),
@@ -80,14 +80,14 @@ def smallest(matrix: np.ndarray, target: float, seeds: range) -> int:
 def main() -> None:
     options = arguments(__doc__.splitlines()[0]).parse_args()
     need_data()
-    runs = range(10 if options.quick else 20)
+    runs = range(5 if options.quick else 10)
     every = [
         (title, matrix, target)
         for title, (matrix, targets) in cases(quick=options.quick).items()
         for target in targets
     ]
     work = Parallel(n_jobs=2)
-    needed = work(delayed(smallest)(matrix, target, range(3)) for _, matrix, target in every)
+    needed = work(delayed(smallest)(matrix, target, range(2)) for _, matrix, target in every)
     done = work(delayed(one)(matrix, target, seed) for _, matrix, target in every for seed in runs)
     rows, kept, claims, covered = [], 0, 0, 0
     ratios: list[float] = []

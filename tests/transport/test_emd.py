@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import ot
 import pytest
@@ -126,3 +128,21 @@ def test_masses_of_zero_are_left_out():
 def test_bad_input_is_named(a, b, cost, words):
     with pytest.raises(fp.errors.InputError, match=words):
         fp.emd(a, b, cost)
+
+
+def test_a_compilation_is_announced_once(caplog, tmp_path):
+    from fewpairs.transport import compilation
+
+    def kernel():
+        cache = SimpleNamespace(cache_path=tmp_path)
+        return SimpleNamespace(__name__="kernel", signatures=(), _cache=cache)
+
+    new = kernel()
+    with caplog.at_level("INFO", "fewpairs"):
+        compilation.announce(new)
+        compilation.announce(new)
+    assert caplog.text.count("compiling") == 1
+    (tmp_path / "module.kernel-1.py311.nbi").touch()
+    with caplog.at_level("INFO", "fewpairs"):
+        compilation.announce(kernel())
+    assert caplog.text.count("compiling") == 1  # it is on disk
