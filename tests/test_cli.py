@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fewpairs as fp
-from fewpairs.cli import read_items
+from fewpairs.item_files import read_items
 
 NAMES = [
     f"{first} {last}"
@@ -157,3 +157,37 @@ def test_files_from_spreadsheets_and_strange_line_ends(folder):
 )
 def test_senseless_arguments_are_one_message(folder, arguments):
     fewpairs(*arguments, cwd=folder, code=2)
+
+
+def test_two_files_are_compared(folder):
+    (folder / "queries.txt").write_text("Anna Smith\nRob Jones\nBob Johns\n" * 3, encoding="utf-8")
+    fewpairs(
+        "approximate", "queries.txt", "--others", "names.txt", "--landmarks", 5, "-o", "q.fewpairs",
+        cwd=folder,
+    )  # fmt: skip
+    text = fewpairs("query", "q.fewpairs", "--item", 0, "-k", 2, "--rerank", 20, cwd=folder)
+    assert text.splitlines()[0].endswith("Anna Smith")
+
+
+def test_a_target_error(folder):
+    text = fewpairs(
+        "approximate", "names.txt", "--target-error", 0.3, "-o", "t.fewpairs", cwd=folder
+    )
+    assert "relative error" in text
+
+
+def test_word_movers_similarity(folder):
+    words = sorted({w.lower() for n in NAMES for w in n.split()})
+    vectors = np.random.default_rng(0).normal(size=(len(words), 4))
+    fp.WordVectors(words, vectors).save(folder / "v.npz")
+    command = ["--similarity", "word_mover", "--vectors", "v.npz", "--gamma", 0.3]
+    fewpairs("approximate", "names.txt", *command, "--landmarks", 6, "-o", "w.fewpairs", cwd=folder)
+    text = fewpairs(
+        "query", "w.fewpairs", "--text", "smith anna", "-k", 1, "--rerank", 20,
+        "--vectors", "v.npz", cwd=folder,
+    )  # fmt: skip
+    assert text.split("\t")[1:] == ["1.0000", "Anna Smith\n"]
+    message = fewpairs("plan", "names.txt", "--similarity", "word_mover", cwd=folder, code=2)
+    assert "--vectors" in message
+    message = fewpairs("plan", "names.txt", "--vectors", "v.npz", cwd=folder, code=2)
+    assert "word_mover" in message

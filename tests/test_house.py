@@ -28,11 +28,13 @@ def modules_after(code: str) -> set[str]:
 
 
 def test_no_optional_library_is_imported():
-    names = [n for n in fp.__all__ if n != "SimilarityFeatures"]
+    names = [n for n in fp.__all__ if n not in ("SimilarityFeatures", "WordMoverEmbedding")]
     loaded = modules_after(f"import fewpairs\nfor n in {names!r}: getattr(fewpairs, n)")
     assert not loaded & {*OPTIONAL, "sklearn"}
     # scikit-learn itself imports pandas where it finds it.
-    with_sklearn = modules_after("import fewpairs; fewpairs.SimilarityFeatures")
+    with_sklearn = modules_after(
+        "import fewpairs; fewpairs.SimilarityFeatures; fewpairs.WordMoverEmbedding"
+    )
     theirs = modules_after("import sklearn.base, sklearn.utils.validation")
     assert not (with_sklearn - theirs) & set(OPTIONAL)
 

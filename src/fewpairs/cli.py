@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from fewpairs.errors import FewpairsError, InputError, UnknownNameError
+from fewpairs.item_files import read_items
 
 app = typer.Typer(
     help="The whole similarity matrix from a few pairs.",
@@ -27,14 +27,25 @@ ItemsFile = Annotated[
 ]
 ColumnOption = Annotated[str | None, typer.Option(help="Column of a .csv or .jsonl file.")]
 SimilarityOption = Annotated[
-    str, typer.Option(help="levenshtein, jaro_winkler, …; for vectors cosine, rbf, laplacian, …")
+    str,
+    typer.Option(
+        help="levenshtein, jaro_winkler, …; word_mover with --vectors; for vectors cosine, rbf, …"
+    ),
+]
+VectorsOption = Annotated[
+    Path | None, typer.Option(help="Word vectors: word2vec, GloVe or .npz; for word_mover.")
+]
+OthersOption = Annotated[
+    Path | None, typer.Option(help="Items of the columns, to compare two files.")
 ]
 LandmarksOption = Annotated[int | None, typer.Option(help="Number of columns to read.")]
 BudgetOption = Annotated[
     float | None, typer.Option(help="Evaluations, or a share of all pairs if below 1.")
 ]
 MethodOption = Annotated[str, typer.Option(help="auto, nystrom, sms, sicur, stacur, …")]
-GammaOption = Annotated[float | None, typer.Option(help="γ of rbf, laplacian, sigmoid.")]
+GammaOption = Annotated[
+    float | None, typer.Option(help="γ of word_mover, rbf, laplacian, sigmoid.")
+]
 JobsOption = Annotated[int, typer.Option(help="Threads; -1 for all cores.")]
 
 
@@ -55,6 +66,8 @@ def plan(
     budget: BudgetOption = None,
     method: MethodOption = "auto",
     gamma: GammaOption = None,
+    vectors: VectorsOption = None,
+    others: OthersOption = None,
     jobs: JobsOption = 1,
 ) -> None:
     """Say what a run would cost."""
@@ -62,7 +75,8 @@ def plan(
 
     settled = make(
         read_items(items, column),
-        named_similarity(similarity, gamma),
+        named_similarity(similarity, gamma, vectors),
+        others=None if others is None else read_items(others, column),
         landmarks=landmarks,
         budget=_whole(budget),
         method=method,
@@ -81,6 +95,11 @@ def approximate(
     budget: BudgetOption = None,
     method: MethodOption = "auto",
     gamma: GammaOption = None,
+    vectors: VectorsOption = None,
+    others: OthersOption = None,
+    target_error: Annotated[
+        float | None, typer.Option(help="Add landmarks until the error is below this.")
+    ] = None,
     error_pairs: Annotated[int | None, typer.Option(help="Pairs for the error estimate.")] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
     jobs: JobsOption = 1,
@@ -91,9 +110,11 @@ def approximate(
     _check_output(output)
     matrix = run(
         read_items(items, column),
-        named_similarity(similarity, gamma),
+        named_similarity(similarity, gamma, vectors),
+        others=None if others is None else read_items(others, column),
         landmarks=landmarks,
         budget=_whole(budget),
+        target_error=target_error,
         method=method,
         error_pairs=error_pairs,
         random_state=seed,
@@ -110,6 +131,7 @@ def query(
     text: Annotated[str | None, typer.Option(help="Or a new text to compare.")] = None,
     k: Annotated[int, typer.Option("-k", help="How many neighbours.")] = 10,
     rerank: Annotated[int, typer.Option(help="Re-evaluate this many candidates exactly.")] = 0,
+    vectors: VectorsOption = None,
 ) -> None:
     """List the items most similar to one."""
     from fewpairs.factored.storage import load  # noqa: PLC0415
@@ -122,7 +144,7 @@ def query(
         )
     found = load(matrix)
     if text is not None or rerank:
-        found = load(matrix, similarity=_saved_similarity(found.source.fingerprint))
+        found = load(matrix, similarity=_saved_similarity(found.source.fingerprint, vectors))
     if item is not None and not 0 <= item < len(found):
         raise InputError(
             f"--item is {item}, and the matrix has {len(found)} items.",
@@ -134,42 +156,10 @@ def query(
         if text is None
         else found.nearest(item=text, k=k, rerank=rerank)
     )
+    names = found.source.items if found.source.square else found.source.others
     for index, value in zip(*near, strict=True):
-        name = "" if found.source.items is None else f"\t{found.source.items.take([index])[0]}"
+        name = "" if names is None else f"\t{names.take([index])[0]}"
         typer.echo(f"{index}\t{value:.4f}{name}")
-
-
-def read_items(path: Path, column: str | None = None) -> Any:
-    """Read items from a file; its ending says how.
-
-    Parameters
-    ----------
-    path : Path
-        .txt (one item a line), .csv, .jsonl, .npy.
-    column : str, optional
-        Of a .csv or .jsonl file.
-
-    Returns
-    -------
-    list of str, or ndarray
-    """
-    if not path.is_file():
-        raise InputError(
-            f"there is no file {str(path)!r}.", "It holds the items.", "Check the path."
-        )
-    readers = {".txt": _read_lines, ".csv": _read_csv, ".jsonl": _read_jsonl, ".npy": _read_npy}
-    if path.suffix.lower() not in readers:
-        raise UnknownNameError("file ending", path.suffix, readers, where=f"of {path.name}")
-    try:
-        return readers[path.suffix.lower()](path, column)
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        if isinstance(error, FewpairsError):
-            raise
-        raise InputError(
-            f"{path.name} cannot be read: {error}",
-            "Nothing was evaluated.",
-            "Text files must be UTF-8, .jsonl files hold one object a line, .npy files numbers.",
-        ) from error
 
 
 def _check_output(output: Path) -> None:
@@ -184,64 +174,19 @@ def _check_output(output: Path) -> None:
         )
 
 
-def _read_lines(path: Path, column: str | None) -> list[str]:  # noqa: ARG001 - lines have none
-    # Only line feeds end a line; other separators of Unicode may be part of an item.
-    lines = path.read_text(encoding="utf-8-sig").split("\n")
-    return [line.rstrip("\r") for line in lines if line.strip()]
-
-
-def _read_csv(path: Path, column: str | None) -> list[str]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.DictReader(file)
-        if not reader.fieldnames:
-            return []
-        chosen = _chosen(column, list(reader.fieldnames or []), path)
-        return [row[chosen] for row in reader]
-
-
-def _read_jsonl(path: Path, column: str | None) -> list[Any]:
-    rows = []
-    for number, line in enumerate(path.read_text(encoding="utf-8-sig").split("\n"), start=1):
-        if line.strip():
-            try:
-                rows.append(json.loads(line))
-            except json.JSONDecodeError as error:
-                message = f"line {number} is not JSON: {error}"
-                raise ValueError(message) from error
-            if not isinstance(rows[-1], dict):
-                message = f"line {number} is not an object with named fields"
-                raise ValueError(message)
-    if not rows:
-        return []
-    chosen = _chosen(column, list(dict.fromkeys(name for row in rows for name in row)), path)
-    return [row.get(chosen) for row in rows]
-
-
-def _read_npy(path: Path, column: str | None) -> Any:  # noqa: ARG001 - arrays have none
-    import numpy as np  # noqa: PLC0415
-
-    return np.load(path, allow_pickle=False)
-
-
-def _chosen(column: str | None, names: list[str], path: Path) -> str:
-    if column is None and len(names) == 1:
-        return names[0]
-    if column is None:
-        raise InputError(
-            f"{path.name} has the columns {', '.join(names)}.",
-            "Which of them holds the items cannot be guessed.",
-            "Name it with --column.",
-        )
-    if column not in names:
-        raise UnknownNameError("column", column, names, where=f"in {path.name}")
-    return column
-
-
-def named_similarity(name: str, gamma: float | None = None) -> Any:
+def named_similarity(name: str, gamma: float | None = None, vectors: Path | None = None) -> Any:
     """Make a ready similarity by its name."""
     from fewpairs.similarities.strings import SCORERS, StringSimilarity  # noqa: PLC0415
     from fewpairs.similarities.vectors import METRICS, VectorSimilarity  # noqa: PLC0415
 
+    if name == "word_mover":
+        return _word_mover(1.0 if gamma is None else gamma, vectors)
+    if vectors is not None:
+        raise InputError(
+            f"--vectors was given with the similarity {name}.",
+            "Word vectors belong to word_mover, and would be ignored.",
+            "Leave them out, or pass --similarity word_mover.",
+        )
     if name in METRICS:
         return VectorSimilarity(name, gamma=gamma)
     if name in SCORERS and gamma is not None:
@@ -252,12 +197,26 @@ def named_similarity(name: str, gamma: float | None = None) -> Any:
         )
     if name in SCORERS:
         return StringSimilarity(name)
-    raise UnknownNameError("similarity", name, [*METRICS, *SCORERS])
+    raise UnknownNameError("similarity", name, ["word_mover", *METRICS, *SCORERS])
 
 
-def _saved_similarity(fingerprint: str) -> Any:
+def _word_mover(gamma: float, vectors: Path | None) -> Any:
+    from fewpairs.similarities.word_mover import WordMover  # noqa: PLC0415
+    from fewpairs.text.word_vectors import WordVectors  # noqa: PLC0415
+
+    if vectors is None or not vectors.is_file():
+        raise InputError(
+            "word_mover was asked for without a file of word vectors.",
+            "They say how far one word is from another.",
+            "Pass --vectors with a word2vec, GloVe or .npz file.",
+        )
+    return WordMover(WordVectors.load(vectors), gamma, empty="far")
+
+
+def _saved_similarity(fingerprint: str, vectors: Path | None) -> Any:
     name, _, parameters = fingerprint.partition("{")
-    return named_similarity(name, json.loads("{" + parameters).get("gamma"))
+    name = "word_mover" if name == "word mover" else name
+    return named_similarity(name, json.loads("{" + parameters).get("gamma"), vectors)
 
 
 def _whole(budget: float | None) -> float | None:
