@@ -15,9 +15,9 @@ import scipy.linalg
 from fewpairs.arrays import FloatArray
 
 #: Shares of the gap between diagonal and off-diagonal that are taken off the diagonal.
-NUGGETS = (0.0, 0.5, 1.0)
+NUGGETS = (0.0, 0.25, 0.5, 0.75, 1.0)
 #: Ridges, as shares of the largest eigenvalue; the small ones serve exactly low-rank matrices.
-RIDGES = np.array([1e-10, 1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0])
+RIDGES = np.concatenate([[1e-12, 1e-10, 1e-8, 1e-6, 1e-5], np.geomspace(1e-4, 1.0, 9)])
 
 
 @dataclass(frozen=True, eq=False)
