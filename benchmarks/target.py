@@ -80,7 +80,7 @@ def smallest(matrix: np.ndarray, target: float, seeds: range) -> int:
 def main() -> None:
     options = arguments(__doc__.splitlines()[0]).parse_args()
     need_data()
-    runs = range(5 if options.quick else 10)
+    runs = range(3 if options.quick else 6)
     every = [
         (title, matrix, target)
         for title, (matrix, targets) in cases(quick=options.quick).items()
