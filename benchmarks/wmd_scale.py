@@ -1,0 +1,45 @@
+"""Ten million exact Word Mover's Distances: 20,000 tweets against 500, on one thread and on two.
+
+The tweets are drawn with replacement from the real ones. Wall time, so leave the machine alone.
+
+    FEWPAIRS_DATA=… python benchmarks/wmd_scale.py [--quick]
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from common import arguments, need_data, peak_memory, table
+from texts import by_length
+
+import fewpairs as fp
+
+
+def main() -> None:
+    options = arguments(__doc__.splitlines()[0]).parse_args()
+    need_data()
+    n, s = (4000, 100) if options.quick else (20_000, 500)
+    tweets = by_length()["tweets, SMART stop words removed"]
+    rng = np.random.default_rng(0)
+    documents = tweets[rng.integers(0, len(tweets), n)]
+    landmarks = tweets[rng.permutation(len(tweets))[:s]]
+    fp.wmd(documents[:10], landmarks[:2])  # compiled
+    before = peak_memory()
+    rows, seconds = [], {}
+    for jobs in (1, 2, 1, 2):
+        start = time.perf_counter()
+        fp.wmd(documents, landmarks, n_jobs=jobs)
+        seconds.setdefault(jobs, []).append(time.perf_counter() - start)
+    for jobs, taken in seconds.items():
+        each = min(taken) / (n * s) * 1e6
+        rows.append([jobs, f"{min(taken):.1f} ({max(taken):.1f})", f"{each:.2f}"])
+    print(table(["threads", "seconds, best (worst) of 2", "µs a pair"], rows))
+    print(
+        f"\n{n * s:,} distances; two threads are {min(seconds[1]) / min(seconds[2]):.2f}× one; "
+        f"peak memory {(peak_memory() - before) / 1e9:.2f} GB above what was there before"
+    )
+
+
+if __name__ == "__main__":
+    main()
