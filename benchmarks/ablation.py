@@ -166,9 +166,11 @@ def hard_case(seed: int) -> dict[str, float]:
 
 
 def main() -> None:
-    options = arguments(__doc__.splitlines()[0]).parse_args()
+    parser = arguments(__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=2)
+    options = parser.parse_args()
     need_data()
-    seeds = range(1 if options.quick else 2)
+    seeds = range(1 if options.quick else options.seeds)
     matrices = [*all_matrices(quick=True), *extra_matrices()]
     cells = [(title, share, matrix) for title, matrix in matrices for share in (0.05, 0.2, 0.5)]
     results = Parallel(n_jobs=2)(

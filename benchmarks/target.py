@@ -19,7 +19,7 @@ import fewpairs as fp
 
 
 def cases(*, quick: bool) -> dict[str, tuple[np.ndarray, tuple[float, ...]]]:
-    n = 600 if quick else 800
+    n = 500 if quick else 600
     return {
         "STS-B large": (stored_matrix("STS-B large"), (0.4, 0.3, 0.2)),
         "RTE logits": (stored_matrix("RTE logits"), (0.2, 0.15, 0.1)),
@@ -80,7 +80,7 @@ def smallest(matrix: np.ndarray, target: float, seeds: range) -> int:
 def main() -> None:
     options = arguments(__doc__.splitlines()[0]).parse_args()
     need_data()
-    runs = range(3 if options.quick else 6)
+    runs = range(2 if options.quick else 5)
     every = [
         (title, matrix, target)
         for title, (matrix, targets) in cases(quick=options.quick).items()

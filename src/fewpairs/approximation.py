@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fewpairs.arguments import evaluations_of
 from fewpairs.arrays import RandomState, generator
 from fewpairs.errors import InputError
 from fewpairs.factored.matrix import FactoredMatrix
@@ -16,7 +17,7 @@ from fewpairs.methods.fitted import Fitted, Step
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import count_jobs
-from fewpairs.planning import Plan, evaluations_of, make_plan
+from fewpairs.planning import Plan, make_plan
 from fewpairs.sizing import AUDIT_PAIRS, Target, check_target, grow_to
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,13 +10,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fewpairs.errors import BudgetError, InputError, LandmarksCutWarning, UnknownNameError
+from fewpairs.arguments import (
+    check_count,
+    check_draw,
+    check_error_pairs,
+    check_fold,
+    check_rectangle,
+    evaluations_of,
+)
+from fewpairs.errors import BudgetError, InputError
 from fewpairs.items import as_items
 from fewpairs.methods.base import KnownOption, Method
 from fewpairs.methods.catalogue import find_method
 from fewpairs.methods.landmarks import Selector, as_selector, given_landmarks, price_of_selection
 from fewpairs.oracle.oracle import Oracle
-from fewpairs.oracle.requests import Planner
 from fewpairs.parallel import count_jobs, format_bytes
 
 DEFAULT_LANDMARKS = 100
@@ -101,15 +107,15 @@ def make_plan(
 ) -> Plan:
     """Check every argument and settle the number of landmarks."""
     rest = dict(options)
-    weighted = _check_draw(rest.pop("error_draw", "weighted"))
-    fold = _check_fold(rest.pop("fold_error_pairs", False), error_pairs)
+    weighted = check_draw(rest.pop("error_draw", "weighted"))
+    fold = check_fold(rest.pop("fold_error_pairs", False), error_pairs)
     chosen, known, title = find_method(
         method, rest, symmetric=oracle.symmetric, square=oracle.square
     )
     declared = getattr(chosen, "diagonal", None)
     if isinstance(declared, (int, float)) and oracle.square:
         oracle.declare_diagonal(float(declared))
-    pairs = _check_error_pairs(error_pairs)
+    pairs = check_error_pairs(error_pairs)
     selector: Selector = as_selector(selection)
     if landmarks is not None and budget is not None:
         raise InputError(
@@ -119,7 +125,7 @@ def make_plan(
         )
     n = min(oracle.shape)
     if not oracle.square:
-        _check_rectangle(landmarks, selection)
+        check_rectangle(landmarks, selection)
     price = _Price(oracle, chosen, selector, pairs)
     allowance = None
     if budget is not None:
@@ -129,7 +135,7 @@ def make_plan(
     elif landmarks is None:
         count = min(DEFAULT_LANDMARKS, n)
     elif np.ndim(landmarks) == 0:
-        count = _check_count(landmarks, n)
+        count = check_count(landmarks, n)
     else:
         given = given_landmarks(landmarks, n)
         selector, count = given, len(given.indices)
@@ -272,78 +278,6 @@ def _fit_budget(price: _Price, budget: int, n: int) -> int:
         else:
             high = middle - 1
     return low
-
-
-def evaluations_of(budget: float, planner: Planner) -> int:
-    """Turn a budget into a number of evaluations."""
-    whole = isinstance(budget, (int, np.integer)) and not isinstance(budget, bool)
-    if whole and budget > 0:
-        return int(budget)
-    if isinstance(budget, (float, np.floating)) and 0 < budget < 1:
-        return int(budget * planner.price_of_everything)
-    raise BudgetError(
-        f"budget is {budget!r}.",
-        "It is what may be spent in all.",
-        "Pass a number of evaluations (a positive integer), or a share of all pairs (a float "
-        "between 0 and 1).",
-    )
-
-
-def _check_rectangle(landmarks: Any, selection: Any) -> None:
-    """Refuse what has no meaning for rows and columns of different things."""
-    if selection != "uniform" or (landmarks is not None and np.ndim(landmarks) != 0):
-        raise InputError(
-            "landmarks or a selection were chosen for a matrix between two sets of items.",
-            "As many landmarks are drawn among the rows as among the columns, uniformly.",
-            "Pass a number of landmarks, or a budget.",
-        )
-
-
-def _check_count(landmarks: Any, n: int) -> int:
-    whole = isinstance(landmarks, (int, np.integer)) and not isinstance(landmarks, (bool, np.bool_))
-    if not whole or landmarks < 1:
-        raise InputError(
-            f"landmarks is {landmarks!r}.",
-            "It is the number of columns that are read, or the positions of their items.",
-            "Pass a positive integer or a list of positions; for a share of all pairs use budget=.",
-        )
-    if landmarks > n:
-        warnings.warn(
-            LandmarksCutWarning(
-                f"{landmarks} landmarks were asked for and there are {n} items; all {n} are used."
-            ),
-            stacklevel=4,
-        )
-    return min(int(landmarks), n)
-
-
-def _check_error_pairs(error_pairs: Any) -> int | None:
-    if error_pairs is None:
-        return None
-    whole = isinstance(error_pairs, (int, np.integer)) and not isinstance(error_pairs, bool)
-    if not whole or error_pairs < 0:
-        raise InputError(
-            f"error_pairs is {error_pairs!r}.",
-            "It is the number of unseen pairs that the error estimate rests on.",
-            "Pass a non-negative integer; 0 turns the estimate off.",
-        )
-    return int(error_pairs)
-
-
-def _check_draw(name: Any) -> bool:
-    if name not in ("weighted", "uniform"):
-        raise UnknownNameError("error_draw", name, ("weighted", "uniform"))
-    return bool(name == "weighted")
-
-
-def _check_fold(fold: Any, error_pairs: Any) -> bool:
-    if not isinstance(fold, (bool, np.bool_)) or (fold and error_pairs == 0):
-        raise InputError(
-            f"fold_error_pairs is {fold!r}, with error_pairs={error_pairs!r}.",
-            "It says whether the pairs of the error estimate are used in the result afterwards.",
-            "Pass True or False; True needs pairs to fold in.",
-        )
-    return bool(fold)
 
 
 def _seconds_per_evaluation(oracle: Oracle) -> float:

@@ -1,0 +1,87 @@
+"""Arguments of a run, checked before the first evaluation is bought."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from fewpairs.errors import BudgetError, InputError, LandmarksCutWarning, UnknownNameError
+from fewpairs.oracle.requests import Planner
+
+
+def evaluations_of(budget: float, planner: Planner) -> int:
+    """Turn a budget into a number of evaluations."""
+    whole = isinstance(budget, (int, np.integer)) and not isinstance(budget, bool)
+    if whole and budget > 0:
+        return int(budget)
+    if isinstance(budget, (float, np.floating)) and 0 < budget < 1:
+        return int(budget * planner.price_of_everything)
+    raise BudgetError(
+        f"budget is {budget!r}.",
+        "It is what may be spent in all.",
+        "Pass a number of evaluations (a positive integer), or a share of all pairs (a float "
+        "between 0 and 1).",
+    )
+
+
+def check_rectangle(landmarks: Any, selection: Any) -> None:
+    """Refuse what has no meaning for rows and columns of different things."""
+    if selection != "uniform" or (landmarks is not None and np.ndim(landmarks) != 0):
+        raise InputError(
+            "landmarks or a selection were chosen for a matrix between two sets of items.",
+            "As many landmarks are drawn among the rows as among the columns, uniformly.",
+            "Pass a number of landmarks, or a budget.",
+        )
+
+
+def check_count(landmarks: Any, n: int) -> int:
+    """Return a number of landmarks, cut to the number of items with a warning."""
+    whole = isinstance(landmarks, (int, np.integer)) and not isinstance(landmarks, (bool, np.bool_))
+    if not whole or landmarks < 1:
+        raise InputError(
+            f"landmarks is {landmarks!r}.",
+            "It is the number of columns that are read, or the positions of their items.",
+            "Pass a positive integer or a list of positions; for a share of all pairs use budget=.",
+        )
+    if landmarks > n:
+        warnings.warn(
+            LandmarksCutWarning(
+                f"{landmarks} landmarks were asked for and there are {n} items; all {n} are used."
+            ),
+            stacklevel=4,
+        )
+    return min(int(landmarks), n)
+
+
+def check_error_pairs(error_pairs: Any) -> int | None:
+    """Return a number of pairs for the error estimate, or None for the default."""
+    if error_pairs is None:
+        return None
+    whole = isinstance(error_pairs, (int, np.integer)) and not isinstance(error_pairs, bool)
+    if not whole or error_pairs < 0:
+        raise InputError(
+            f"error_pairs is {error_pairs!r}.",
+            "It is the number of unseen pairs that the error estimate rests on.",
+            "Pass a non-negative integer; 0 turns the estimate off.",
+        )
+    return int(error_pairs)
+
+
+def check_draw(name: Any) -> bool:
+    """Return whether pairs of the error estimate are drawn by weight."""
+    if name not in ("weighted", "uniform"):
+        raise UnknownNameError("error_draw", name, ("weighted", "uniform"))
+    return bool(name == "weighted")
+
+
+def check_fold(fold: Any, error_pairs: Any) -> bool:
+    """Return whether the pairs of the error estimate are used afterwards."""
+    if not isinstance(fold, (bool, np.bool_)) or (fold and error_pairs == 0):
+        raise InputError(
+            f"fold_error_pairs is {fold!r}, with error_pairs={error_pairs!r}.",
+            "It says whether the pairs of the error estimate are used in the result afterwards.",
+            "Pass True or False; True needs pairs to fold in.",
+        )
+    return bool(fold)
