@@ -31,7 +31,7 @@ SHOWN = (
 def main() -> None:
     options = arguments(__doc__.splitlines()[0]).parse_args()
     need_data()
-    seeds = range(2 if options.quick else 5)
+    seeds = range(2 if options.quick else 3)
     rows = []
     ratios: dict[str, list[float]] = {name: [] for name in SELECTIONS}
     for title, matrix in all_matrices(quick=True):
