@@ -19,6 +19,10 @@ import fewpairs as fp
 PROTOTYPE = {(2000, 100): 2, (5000, 200): 6, (10_000, 300): 16, (20_000, 300): 41}
 
 
+#: Sizes at which profiles are found by the index: how time grows between them.
+INDEXED = [(100_000, 300), (200_000, 300)]
+
+
 def once(n: int, s: int) -> tuple[float, float, float]:
     """Seconds beside the similarity, peak memory in GB, stated error."""
     vectors = np.random.default_rng(0).normal(size=(n, 20))
@@ -53,24 +57,30 @@ def main() -> None:
         return
     sizes = [*PROTOTYPE] if not options.quick else [*PROTOTYPE][:2]
     rows = []
+    seconds: dict[tuple[int, int], float] = {}
     for n, s in [
         *sizes,
-        *([] if options.quick else [(50_000, 300), (100_000, 300), (100_000, 500)]),
+        *([] if options.quick else [(50_000, 300), *INDEXED, (100_000, 500)]),
     ]:
         threads = 1 if (n, s) in PROTOTYPE else 2
         command = [sys.executable, __file__, "--once", str(n), str(s), str(threads)]
         found = []
-        for _ in range(3 if threads == 1 else 1):
+        for _ in range(1 if n == 50_000 or s == 500 else 3):
             done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
             found.append([float(x) for x in done.stdout.split()])
         took, memory, error = np.median(found, axis=0)
         slowest = max(run[0] for run in found)
         before = PROTOTYPE.get((n, s))
         gain = f"{before / took:.1f}× ({before / slowest:.1f} at worst)" if before else "–"
+        seconds[n, s] = float(took)
         rows.append((f"{n:,}", s, threads, f"{took:.1f}", gain, f"{memory:.2f}", f"{error:.3f}"))
         print(rows[-1], flush=True)
     headings = ["n", "s", "threads", "seconds", "prototype / ours", "peak GB", "stated error"]
     print(table(headings, rows))
+    if not options.quick:
+        (n, _), (m, _) = INDEXED
+        power = np.log(seconds[INDEXED[1]] / seconds[INDEXED[0]]) / np.log(m / n)
+        print(f"\nfrom {n:,} to {m:,} items the time grows like n^{power:.2f}")
 
 
 if __name__ == "__main__":
