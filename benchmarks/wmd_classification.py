@@ -1,8 +1,10 @@
 """Classify documents by Word Mover's similarity, as in the papers.
 
-γ and C are chosen by cross-validation on the training part alone; LinearSVC on the features of
-every method, several seeds. "Evaluations" are exact distances computed for training and test
-together; "seconds" everything but the search for γ. Writes docs/wmd-classification-table.md.
+γ, the rank and C are chosen by cross-validation on the training part alone; LinearSVC on the
+features of every method. All exact distances of a data set are computed once and handed out by a
+similarity that counts; "seconds" are the evaluations spent at the price that one was measured at
+(two threads), plus the method's own arithmetic and the final classifier, without the searches for
+γ, rank and C. Writes docs/wmd-classification-table.md.
 
     FEWPAIRS_DATA=… python benchmarks/wmd_classification.py [--quick] [--only NAME …]
 """
@@ -11,148 +13,125 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from common import DOCS, arguments, need_data, table
+from papers import PRINTED
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC, LinearSVC
-from texts import body, stop_words, vectors
+from tasks import MOST_FEATURES, SETS, Task, has_published_split, load
+from texts import stop_words
 
 import fewpairs as fp
-from fewpairs import datasets
+from fewpairs.text.documents import tokenize
 
-GAMMAS = (0.05, 0.1, 0.2, 0.4, 0.8)
-COSTS = {"C": np.geomspace(0.1, 1000, 9)}
-LANDMARK_METHODS = {
+GAMMAS = (0.1, 0.2, 0.4, 0.8, 1.6)
+COSTS = (0.3, 3, 30)
+METHODS = {
+    "WME": None,
     "Nyström": "nystrom",
     "SMS-Nyström": "sms",
     "SiCUR": "sicur",
     "StaCUR": "stacur",
     "fitted": "fitted",
 }
-#: name → (data set, splits, text cleaner, train and test size of a full run)
-SETS = {
-    "TWITTER": ("twitter", ("all",), str, (2176, 932)),
-    "RECIPE_L": ("recipe_cuisine", ("all",), str, (27841, 11933)),
-    "OHSUMED": ("ohsumed10", ("train", "test"), str, (3999, 5153)),
-    "20NEWS": ("20news", ("train", "test"), body, (11314, 7532)),
-    "R8": ("r8", ("train", "test"), str, (5485, 2189)),
-    "CLASSIC": ("classic4", ("all",), str, (4965, 2128)),
-    "AMAZON": ("amazon", ("all",), str, (5600, 2400)),
-}
 
 
-@dataclass(frozen=True)
-class Split:
-    """Training and test texts with their labels."""
+class Features(NamedTuple):
+    """Rows for all documents, how many distances they took, and for how many seconds."""
 
-    texts: list[str]
-    labels: np.ndarray
-    n_train: int
-
-    @property
-    def train(self) -> slice:
-        """Where the training part lies."""
-        return slice(0, self.n_train)
-
-    @property
-    def test(self) -> slice:
-        """Where the test part lies."""
-        return slice(self.n_train, None)
+    rows: np.ndarray
+    evaluations: int
+    seconds: float
 
 
-def split(name: str, seed: int, most: int | None) -> Split:
-    """The published split if there is one, else a random one of the same sizes."""
-    data, parts, clean, (n_train, n_test) = SETS[name]
-    rng = np.random.default_rng(seed)
-    if most is not None:
-        shrink = min(1.0, most / (n_train + n_test))
-        n_train, n_test = round(shrink * n_train), round(shrink * n_test)
-    records = [datasets.read_records(data, part) for part in parts]
-    if len(records) == 1:
-        order = rng.permutation(len(records[0]))
-        chosen = [records[0][i] for i in order[: n_train + n_test]]
-    else:
-        chosen = [
-            record[i]
-            for record, count in zip(records, (n_train, n_test), strict=True)
-            for i in rng.permutation(len(record))[:count]
-        ]
-        n_train = min(n_train, len(records[0]))
-    texts = [clean(r["text"]) for r in chosen]
-    return Split(texts, np.array([r["label"] for r in chosen]), n_train)
+class Result(NamedTuple):
+    """One line of the table, for one seed."""
+
+    accuracy: float
+    evaluations: int
+    seconds: float
 
 
-def by_linear_svm(features: np.ndarray, task: Split) -> float:
-    # One scale for all features, so that the grid of C means the same for every method.
-    scale = np.sqrt((features[task.train] ** 2).sum(axis=1).mean())
-    features = features / max(float(scale), 1e-300)
-    model = GridSearchCV(LinearSVC(dual="auto", max_iter=5000), COSTS, cv=3, n_jobs=2)
-    model.fit(features[task.train], task.labels[task.train])
-    return float(model.score(features[task.test], task.labels[task.test]))
+def features(title: str, task: Task, gamma: float, rank: int) -> Features:
+    """Features of one method: fitted to the training part, then for all documents."""
+    if METHODS[title] is None:
+        distances, each = task.random_distances
+        rows = np.exp(-gamma * distances[:, :rank]) / np.sqrt(rank)
+        return Features(rows, rows.size, rows.size * each)
+    kernel = np.exp(-gamma * task.distances)
+
+    def look_up(left, right):
+        return kernel[np.ix_(left, right)]
+
+    similarity = fp.similarity(look_up, kind="block", symmetric=True, name="exp(-gamma WMD)")
+    start = time.perf_counter()
+    model = fp.SimilarityFeatures(similarity, rank, method=METHODS[title], random_state=task.seed)
+    train = model.fit_transform(list(range(task.n_train)))
+    test = model.transform(list(range(task.n_train, len(task.labels))))
+    spent = model.evaluations_ + len(model.landmark_indices_) * len(test)
+    seconds = time.perf_counter() - start + spent * task.seconds_each
+    return Features(np.vstack([train, test]), spent, seconds)
 
 
-def best_gamma(make, documents: fp.Documents, task: Split) -> float:
-    """Choose γ by cross-validation on at most 1,500 training documents, at a small rank."""
-    some = slice(0, min(1500, task.n_train))
-    scores = []
-    for gamma in GAMMAS:
-        features = make(gamma, 100, 0).fit_transform(documents[some])
-        features /= np.sqrt((features**2).sum(axis=1).mean())
-        model = LinearSVC(C=10, dual="auto", max_iter=5000)
-        scores.append(cross_val_score(model, features, task.labels[some], cv=3).mean())
+def searched(rows: np.ndarray, task: Task) -> GridSearchCV:
+    """Choose C on the training part."""
+    # The primal solver: for these dense features several times faster than the dual one.
+    model = GridSearchCV(LinearSVC(dual=False, tol=1e-3), {"C": COSTS}, cv=3, n_jobs=2)
+    return model.fit(rows[task.train], task.labels[task.train])
+
+
+def scaled(rows: np.ndarray, task: Task) -> np.ndarray:
+    """One scale for all features, so that the grid of C means the same for every method."""
+    return rows / np.sqrt((rows[task.train] ** 2).sum(axis=1).mean())
+
+
+def best_gamma(title: str, task: Task) -> float:
+    scores = [
+        searched(scaled(features(title, task, gamma, 128).rows, task), task).best_score_
+        for gamma in GAMMAS
+    ]
     return GAMMAS[int(np.argmax(scores))]
 
 
-def landmark_features(method: str):
-    def make(gamma: float, rank: int, seed: int) -> fp.SimilarityFeatures:
-        similarity = fp.WordMover(vectors(), gamma, empty="far")
-        return fp.SimilarityFeatures(similarity, rank, method=method, random_state=seed, n_jobs=2)
+def classified(made: list[Features], task: Task) -> Result:
+    """Take the features that do best in cross-validation to the test part."""
+    best, model = None, None
+    for one in made:
+        found = searched(scaled(one.rows, task), task)
+        if model is None or found.best_score_ > model.best_score_:
+            best, model = one, found
+    accuracy = model.score(scaled(best.rows, task)[task.test], task.labels[task.test])
+    return Result(accuracy, best.evaluations, best.seconds + model.refit_time_)
 
-    return make
 
-
-def embedding(gamma: float, rank: int, seed: int) -> fp.WordMoverEmbedding:
-    return fp.WordMoverEmbedding(
-        vectors(), rank, gamma=gamma, center=True, random_state=seed, n_jobs=2
+def plain_baseline(task: Task) -> Result:
+    start = time.perf_counter()
+    stopped = set(stop_words())
+    words = TfidfVectorizer(
+        sublinear_tf=True, analyzer=lambda text: [t for t in tokenize(text) if t not in stopped]
     )
-
-
-def of_features(make, documents, task: Split, gamma: float, rank: int, seed: int):
-    """Accuracy, evaluations and seconds of one run."""
-    start = time.perf_counter()
-    model = make(gamma, rank, seed)
-    train = model.fit_transform(documents[task.train])
-    spent = getattr(model, "evaluations_", rank * task.n_train)
-    test = model.transform(documents[task.test])
-    columns = len(getattr(model, "landmark_indices_", np.empty(rank)))
-    accuracy = by_linear_svm(np.vstack([train, test]), task)
-    return accuracy, spent + columns * len(test), time.perf_counter() - start
-
-
-def plain_baseline(task: Split) -> tuple[float, int, float]:
-    start = time.perf_counter()
-    pattern = r"(?u)\b\w+\b"
-    words = TfidfVectorizer(sublinear_tf=True, stop_words=stop_words(), token_pattern=pattern)
     train = words.fit_transform(task.texts[task.train])
-    model = GridSearchCV(LinearSVC(dual="auto"), COSTS, cv=3).fit(train, task.labels[task.train])
+    model = GridSearchCV(LinearSVC(dual="auto"), {"C": COSTS}, cv=3)
+    model.fit(train, task.labels[task.train])
     score = model.score(words.transform(task.texts[task.test]), task.labels[task.test])
-    return float(score), 0, time.perf_counter() - start
+    return Result(float(score), 0, time.perf_counter() - start)
 
 
-def neighbours(documents, task: Split) -> tuple[float, int, float]:
+def neighbours(task: Task) -> Result:
     """kNN-WMD by pruned exact search, k chosen by leaving one out."""
     start = time.perf_counter()
-    train, test = documents[task.train], documents[task.test]
     labels = task.labels[task.train]
-    own = fp.wmd_neighbors(train[:1500], k=19, n_jobs=2)
-    found = fp.wmd_neighbors(train, test, k=19, n_jobs=2)
-    choices = (1, 3, 5, 9, 19)
-    best = max(choices, key=lambda k: (_vote(labels, own.indices, k) == labels[:1500]).mean())
+    found = fp.wmd_neighbors(task.documents[task.train], task.documents[task.test], k=19, n_jobs=2)
+    taken = time.perf_counter() - start
+    own = task.distances[task.train, task.train].copy()
+    np.fill_diagonal(own, np.inf)
+    near = np.argsort(own, axis=1)[:, :19]
+    best = max((1, 3, 5, 9, 19), key=lambda k: (_vote(labels, near, k) == labels).mean())
     score = (_vote(labels, found.indices, best) == task.labels[task.test]).mean()
-    return float(score), own.solved + found.solved, time.perf_counter() - start
+    return Result(float(score), found.solved, taken)
 
 
 def _vote(labels: np.ndarray, near: np.ndarray, k: int) -> np.ndarray:
@@ -163,81 +142,99 @@ def _vote(labels: np.ndarray, near: np.ndarray, k: int) -> np.ndarray:
     return names[votes.argmax(axis=1)]
 
 
-def exact_kernel(documents, task: Split, gamma: float) -> tuple[float, int, float]:
+def exact_kernel(task: Task, gamma: float) -> Result:
     start = time.perf_counter()
-    n = len(documents)
-    kernel = np.exp(-gamma * fp.wmd(documents, n_jobs=2))
-    model = GridSearchCV(SVC(kernel="precomputed"), COSTS, cv=3)
+    n = len(task.labels)
+    kernel = np.exp(-gamma * task.distances)
+    model = GridSearchCV(SVC(kernel="precomputed"), {"C": COSTS}, cv=3, n_jobs=2)
     model.fit(kernel[task.train, task.train], task.labels[task.train])
     score = model.score(kernel[task.test, task.train], task.labels[task.test])
-    return float(score), n * (n - 1) // 2, time.perf_counter() - start
+    spent = n * (n - 1) // 2
+    return Result(score, spent, time.perf_counter() - start + spent * task.seconds_each)
 
 
-def optimal(documents, task: Split, gamma: float, rank: int) -> tuple[float, int, float]:
-    """The best features of that rank, from all pairs."""
+def optimal(task: Task, gamma: float, ranks: list[int]) -> Result:
+    """The best features of those ranks, from all pairs."""
     start = time.perf_counter()
-    n = len(documents)
-    values, basis = np.linalg.eigh(np.exp(-gamma * fp.wmd(documents, n_jobs=2)))
-    top = np.argsort(-values)[:rank]
-    features = basis[:, top] * np.sqrt(np.maximum(values[top], 0))
-    return by_linear_svm(features, task), n * (n - 1) // 2, time.perf_counter() - start
+    ranks = sorted({min(rank, len(task.labels)) for rank in ranks})
+    values, basis = np.linalg.eigh(np.exp(-gamma * task.distances))
+    order = np.argsort(-values)
+    whole = (basis * np.sqrt(np.maximum(values, 0)))[:, order]
+    spent = len(order) * (len(order) - 1) // 2
+    seconds = time.perf_counter() - start + spent * task.seconds_each
+    return classified([Features(whole[:, :rank], spent, seconds) for rank in ranks], task)
 
 
-def runs(name: str, seeds: range, most: int | None, ranks: dict[str, int]) -> Iterator[tuple]:
-    """(rank label, method, accuracy, evaluations, seconds) of every run."""
+def runs(task: Task, ranks: dict[str, list[int]]) -> Iterator[tuple[str, str, Result]]:
+    """(rank label, method, result) of every run of one seed."""
+    yield "–", "TF-IDF", plain_baseline(task)
+    yield "–", "kNN-WMD", neighbours(task)
+    gammas = {title: best_gamma(title, task) for title in METHODS}
+    for label, sizes in ranks.items():
+        for title in METHODS:
+            most = MOST_FEATURES if title == "WME" else round(0.7 * task.n_train)
+            allowed = sorted({min(size, most) for size in sizes})
+            made = [features(title, task, gammas[title], size) for size in allowed]
+            yield label, title, classified(made, task)
+        yield label, "Optimal", optimal(task, gammas["fitted"], sizes)
+    yield "–", "exact kernel", exact_kernel(task, gammas["fitted"])
+
+
+def rows_of(name: str, most: int | None, seeds: range, ranks: dict[str, list[int]]) -> Iterator:
+    whole = load(name, most)
+    found: dict[tuple[str, str], list[Result]] = {}
     for seed in seeds:
-        task = split(name, seed, most)
-        documents = fp.Documents.of(task.texts, vectors(), stop_words=stop_words(), empty="far")
-        yield "–", "TF-IDF", *plain_baseline(task)
-        yield "–", "kNN-WMD", *neighbours(documents, task)
-        makers = {"WME": embedding} | {
-            title: landmark_features(method) for title, method in LANDMARK_METHODS.items()
-        }
-        gammas = {title: best_gamma(make, documents, task) for title, make in makers.items()}
-        for label, rank in ranks.items():
-            for title, make in makers.items():
-                size = min(rank, task.n_train // 2)
-                yield label, title, *of_features(make, documents, task, gammas[title], size, seed)
-            if len(documents) <= 4000:
-                yield label, "Optimal", *optimal(documents, task, gammas["Nyström"], rank)
-        if len(documents) <= 4000:
-            yield "–", "exact kernel", *exact_kernel(documents, task, gammas["Nyström"])
+        task = whole.shuffled(seed, split=not has_published_split(name))
+        for label, title, result in runs(task, ranks):
+            found.setdefault((label, title), []).append(result)
+    for label in ("–", *ranks):
+        for (of, title), results in found.items():
+            if of == label:
+                accuracy, spent, seconds = np.array(results).T
+                printed = PRINTED.get((name, label, title))
+                yield [
+                    f"{name} ({len(whole.labels):,})",
+                    label,
+                    title,
+                    f"{100 * accuracy.mean():.1f} ± {100 * accuracy.std():.1f}",
+                    printed or "",
+                    f"{spent.mean() / 1e6:.2f}",
+                    f"{seconds.mean():.1f}",
+                ]
 
 
 def main() -> None:
     parser = arguments(__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="*", choices=list(SETS), help="these data sets")
-    parser.add_argument("--most", type=int, help="documents of each data set, at most")
+    parser.add_argument("--most", type=int, default=3200, help="documents of each set, at most")
+    parser.add_argument("--seeds", type=int, default=3)
     options = parser.parse_args()
     need_data()
-    names = options.only or list(SETS)
-    most = options.most or (1500 if options.quick else None)
-    seeds = range(1 if options.quick else 3)
-    ranks = {"small": 128, "large": 512} if options.quick else {"small": 512, "large": 1500}
+    ranks = {"small": [256, 512], "large": [1500, MOST_FEATURES]}
+    if options.quick:
+        options.most, options.seeds, ranks = 1000, 1, {"small": [128], "large": [512]}
     rows = []
-    for name in names:
-        found: dict[tuple[str, str], list] = {}
-        for label, title, *result in runs(name, seeds, most, ranks):
-            found.setdefault((label, title), []).append(result)
-        for (label, title), results in found.items():
-            accuracy, spent, seconds = np.array(results).T
-            rows.append(
-                [
-                    name,
-                    label if label == "–" else f"{label} ({ranks[label]})",
-                    title,
-                    f"{100 * accuracy.mean():.1f} ± {100 * accuracy.std():.1f}",
-                    f"{spent.mean() / 1e6:.2f} M",
-                    f"{seconds.mean():.1f}",
-                ]
-            )
-            print(*rows[-1], sep=" | ", flush=True)
-    limit = "all documents" if most is None else f"at most {most:,} documents of each set"
-    headings = ["data", "rank", "method", "accuracy, %", "evaluations", "seconds"]
-    text = f"{limit}, {len(seeds)} seeds.\n\n{table(headings, rows)}\n"
+    for name in options.only or list(SETS):
+        for row in rows_of(name, options.most, range(options.seeds), ranks):
+            rows.append(row)
+            print(*row, sep=" | ", flush=True)
+    headings = [
+        "data (documents)",
+        "rank",
+        "method",
+        "accuracy, %",
+        "papers",
+        "million evaluations",
+    ]
+    text = table([*headings, "seconds"], rows) + "\n"
     print("\n" + text)
     if not options.quick:
-        (DOCS / "wmd-classification-table.md").write_text(text, encoding="utf-8")
+        (DOCS / "wmd-classification-table.md").write_text(
+            f"At most {options.most:,} documents of each set, {options.seeds} seeds; ranks "
+            f"{ranks['small']} (small), {ranks['large']} (large; {MOST_FEATURES:,} for WME only)."
+            f"\n\n{text}",
+            encoding="utf-8",
+        )
 
 
 if __name__ == "__main__":

@@ -15,71 +15,72 @@ import numpy as np
 from numba import njit
 
 from fewpairs.transport.ground import REORDERED, cosine_distance, distance
-from fewpairs.transport.reductions import COMPILED, INLINED
-from fewpairs.transport.simplex import NO_MASS, PADDING_COST, make_workspace, padded, solve
+from fewpairs.transport.reductions import COMPILED, INLINED, uncounted
+from fewpairs.transport.simplex import NO_MASS, PADDING_COST, padded, solve
+from fewpairs.transport.workspace import borrowed, make_workspace
 
 
 @njit(**INLINED)
-def reduce_pair(words, weights, first, last, place, other_weights, left_over, rows, columns, space):
+def reduce_pair(words, weights, first, last, place, other_weights, space):
     """Write the supplies and demands that are left into the workspace; return how many.
 
-    `place[word]` is the word's position in the other document, or -1. `rows` and `columns` get the
-    words (positions) that keep mass.
+    `place[word]` is the word's position in the other document, or -1. `space.rows` and
+    `space.columns` get the words (positions) that keep mass.
     """
     n_rows = n_columns = 0
     for k in range(len(other_weights)):
-        left_over[k] = other_weights[k]
+        space.left_over[k] = other_weights[k]
     for k in range(first, last):
         mass = weights[k]
         same = place[words[k]]
         if same >= 0:
-            shared = min(mass, left_over[same])
+            shared = min(mass, space.left_over[same])
             mass -= shared
-            left_over[same] -= shared
+            space.left_over[same] -= shared
         if mass > NO_MASS:
             space.supply[n_rows] = mass
-            rows[n_rows] = words[k]
+            space.rows[n_rows] = words[k]
             n_rows += 1
     for k in range(len(other_weights)):
-        if left_over[k] > NO_MASS:
-            space.demand[n_columns] = left_over[k]
-            columns[n_columns] = k
+        if space.left_over[k] > NO_MASS:
+            space.demand[n_columns] = space.left_over[k]
+            space.columns[n_columns] = k
             n_columns += 1
     return n_rows, n_columns
 
 
 @njit(**INLINED)
-def transport(table, n_rows, n_columns, rows, columns, space):
+def transport(table, n_rows, n_columns, space):
     """Solve one reduced problem whose costs are rows and columns of a table."""
     if n_rows == 0 or n_columns == 0:
         return 0.0
     if n_rows == 1:
         total = 0.0
         for k in range(n_columns):
-            total += table[rows[0], columns[k]] * space.demand[k]
+            total += table[space.rows[0], space.columns[k]] * space.demand[k]
         return total
     if n_columns == 1:
         total = 0.0
         for k in range(n_rows):
-            total += table[rows[k], columns[0]] * space.supply[k]
+            total += table[space.rows[k], space.columns[0]] * space.supply[k]
         return total
-    return solve(_copied(table, n_rows, n_columns, rows, columns, space), n_rows, n_columns, space)
+    return solve(_copied(table, n_rows, n_columns, space), n_rows, n_columns, space)
 
 
 @njit(**INLINED)
-def _copied(table, n_rows, n_columns, rows, columns, space):
+def _copied(table, n_rows, n_columns, space):
     """Copy the needed costs side by side, where the simplex reads them again and again."""
     width = padded(n_columns)
     costs = space.costs[: n_rows * width].reshape(n_rows, width)
     whole = n_columns == table.shape[1]
     for i in range(n_rows):
-        source = table[rows[i]]
+        source = table[space.rows[i]]
         if whole:  # without indirection the copy vectorises
             for k in range(n_columns):
                 costs[i, k] = source[k]
         else:
             for k in range(n_columns):
-                costs[i, k] = source[columns[k]]
+                costs[i, k] = source[space.columns[k]]
         for k in range(n_columns, width):
             costs[i, k] = PADDING_COST
     return costs
@@ -101,20 +102,21 @@ def one_against_many(table, place, other_weights, words, weights, starts, far, r
     `table[word, k]` is the ground distance to the landmark's word k, `place[word]` that word's k
     or -1. A pair with one empty document gets `far`, with two 0.
     """
+    owner = make_workspace(max(longest(starts), len(other_weights)))
+    _walk(table, place, other_weights, words, weights, starts, far, result, owner)
+
+
+@njit(**INLINED)
+def _walk(table, place, other_weights, words, weights, starts, far, result, owner):
+    space, table = borrowed(owner), uncounted(table)
     size = len(other_weights)
-    most = max(longest(starts), size)
-    space = make_workspace(most)
-    left_over = np.empty(size)
-    rows, columns = np.empty(most, np.int64), np.empty(most, np.int64)
     for p in range(len(starts) - 1):
         first, last = starts[p], starts[p + 1]
         if first == last or size == 0:
             result[p] = 0.0 if first == last and size == 0 else far
             continue
-        n_rows, n_columns = reduce_pair(
-            words, weights, first, last, place, other_weights, left_over, rows, columns, space
-        )
-        result[p] = transport(table, n_rows, n_columns, rows, columns, space)
+        n_rows, n_columns = reduce_pair(words, weights, first, last, place, other_weights, space)
+        result[p] = transport(table, n_rows, n_columns, space)
 
 
 @njit(**REORDERED)
@@ -136,8 +138,6 @@ def pair_by_pair(vectors, left, right, cosine, far, result):
     other_words, other_weights, other_starts = right
     most = max(longest(starts), longest(other_starts))
     space = make_workspace(most)
-    left_over = np.empty(most)
-    rows, columns = np.empty(most, np.int64), np.empty(most, np.int64)
     own, place = np.arange(most), np.empty(most, np.int64)
     buffer = np.empty(most * most)
     for p in range(len(starts) - 1):
@@ -151,10 +151,9 @@ def pair_by_pair(vectors, left, right, cosine, far, result):
         _fill_costs(vectors, words[first:last], other_words[begin:end], cosine, table)
         _same_words(words, first, last, other_words, begin, end, cosine, place)
         n_rows, n_columns = reduce_pair(
-            own, weights[first:last], 0, n, place, other_weights[begin:end], left_over[:m],
-            rows, columns, space,
-        )  # fmt: skip
-        result[p] = transport(table, n_rows, n_columns, rows, columns, space)
+            own, weights[first:last], 0, n, place, other_weights[begin:end], space
+        )
+        result[p] = transport(table, n_rows, n_columns, space)
 
 
 @njit(**COMPILED)

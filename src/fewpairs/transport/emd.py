@@ -16,11 +16,11 @@ from fewpairs.transport.compilation import announce
 from fewpairs.transport.reductions import COMPILED
 from fewpairs.transport.simplex import (
     PADDING_COST,
-    make_workspace,
     padded,
     solve,
     words_of,
 )
+from fewpairs.transport.workspace import make_workspace
 
 _SAME_MASS = 1e-8
 

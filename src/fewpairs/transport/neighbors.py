@@ -24,7 +24,7 @@ from fewpairs.text.word_vectors import WordVectors
 from fewpairs.transport.bulk import longest, reduce_pair, transport
 from fewpairs.transport.ground import distance_table
 from fewpairs.transport.reductions import COMPILED, INLINED, smaller
-from fewpairs.transport.simplex import make_workspace
+from fewpairs.transport.workspace import make_workspace
 from fewpairs.transport.wmd import Corpus, Ground
 
 BOUNDS = ("centroid", "relaxed", "relaxed-both")
@@ -222,8 +222,6 @@ def _search(table, place, other_weights, corpus, bounds, order, far, indices, di
     size, wanted = len(other_weights), len(indices)
     most = max(longest(starts), size)
     space = make_workspace(most)
-    left_over = np.empty(size)
-    rows, columns = np.empty(most, np.int64), np.empty(most, np.int64)
     found = solved = 0
     for p in order:
         # A bound may lie above the distance by a rounding.
@@ -234,9 +232,9 @@ def _search(table, place, other_weights, corpus, bounds, order, far, indices, di
             value = 0.0 if first == last and size == 0 else far
         else:
             n_rows, n_columns = reduce_pair(
-                words, weights, first, last, place, other_weights, left_over, rows, columns, space
+                words, weights, first, last, place, other_weights, space
             )
-            value = transport(table, n_rows, n_columns, rows, columns, space)
+            value = transport(table, n_rows, n_columns, space)
             solved += 1
         at = min(wanted, found)
         while at > 0 and (

@@ -15,6 +15,7 @@ from typing import Any
 
 from llvmlite import ir
 from numba import njit, types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 #: Larger than any cost, smaller than what overflows when two are added.
@@ -53,6 +54,23 @@ def lowest_bit(typing_context, bits):
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
 
     return types.int64(types.uint64), generate
+
+
+@intrinsic
+def uncounted(typing_context, array):
+    """Return the array as a plain view, for which no references are counted.
+
+    Counting is atomic, and a name given to an array inside a loop counts. The owner must live
+    longer: take this of a function's arguments only, which the caller holds.
+    """
+
+    def generate(context, builder, signature, arguments):
+        view = context.make_array(signature.return_type)(context, builder, arguments[0])
+        view.meminfo = cgutils.get_null_value(view.meminfo.type)
+        view.parent = cgutils.get_null_value(view.parent.type)
+        return view._getvalue()
+
+    return array(array), generate
 
 
 @njit(**INLINED)

@@ -28,13 +28,9 @@ On documents of 60 words the start is within 1 % of the optimum and about 140 pi
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
-from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.transport.reductions import (
     COMPILED,
     INFINITE,
@@ -56,50 +52,6 @@ _ROWS_PRICED = 4
 PADDING_COST = 1e200
 _STRUCK = -1e250
 _MOST_PIVOTS = 10_000_000
-
-
-class Workspace(NamedTuple):
-    """Arrays that one thread uses for problem after problem; M = 64·W is their capacity."""
-
-    costs: FloatArray  # M·M, used as rows × padded columns
-    supply: FloatArray
-    demand: FloatArray
-    u: FloatArray
-    v: FloatArray
-    row_mean: FloatArray
-    column_mean: FloatArray
-    row_least: FloatArray
-    row_place: IntArray
-    flow: FloatArray  # 2M
-    parent: IntArray  # 2M
-    order: IntArray  # 2M
-    inside: npt.NDArray[np.uint64]  # 2M × 2W
-    moved: npt.NDArray[np.uint64]  # 2W
-    passed: npt.NDArray[np.uint64]  # 2W
-
-
-@njit(**COMPILED)
-def make_workspace(largest):
-    """Allocate for problems of up to `largest` rows and columns."""
-    words = (largest + 63) // 64
-    m = words * 64
-    return Workspace(
-        np.empty(m * m),
-        np.empty(m),
-        np.empty(m),
-        np.empty(m),
-        np.empty(m),
-        np.empty(m),
-        np.empty(m),
-        np.empty(m),
-        np.empty(m, np.int64),
-        np.empty(2 * m),
-        np.empty(2 * m, np.int64),
-        np.empty(2 * m, np.int64),
-        np.empty((2 * m, 2 * words), np.uint64),
-        np.empty(2 * words, np.uint64),
-        np.empty(2 * words, np.uint64),
-    )
 
 
 @njit(**INLINED)
