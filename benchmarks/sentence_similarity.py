@@ -1,16 +1,16 @@
 """Sentence similarity on STS-B: how well unsupervised scores of a pair follow human ones.
 
-After Table 4 of *Word Mover's Embedding*. Stop words, word weights, γ and the middle of the random
-words are chosen on training pairs alone; word frequencies and principal components come from
-training sentences. Writes docs/sentence-similarity-table.md.
+After Table 4 of *Word Mover's Embedding*. Everything that can be chosen is chosen on training
+pairs; word frequencies, components and means come from training sentences. Writes
+docs/sentence-similarity-table.md.
 
     FEWPAIRS_DATA=… python benchmarks/sentence_similarity.py [--quick]
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from typing import NamedTuple
@@ -19,313 +19,279 @@ import numpy as np
 from common import DOCS, arguments, need_data, table
 from scipy.stats import pearsonr, spearmanr
 from texts import stop_words, vectors
+from threadpoolctl import threadpool_limits
 
 import fewpairs as fp
 from fewpairs import datasets
+from fewpairs.text.documents import tokenize
 
 GAMMAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 #: exp(−γ·WMD) for every γ is a power of exp(−UNIT·WMD), so distances are computed once.
 UNIT = 0.01
-STOPS = ("no stop words", "SMART stop words")
 WEIGHTS = ("nBOW", "TF-IDF", "SIF")
-#: Pearson × 100 as printed in the WME paper, Table 4, unsupervised methods with GloVe vectors.
+#: Stop words left out, and weights of words.
+READINGS = tuple(product(("none", "SMART"), WEIGHTS))
+KINDS = ("plain", "cosine", "centred")
+PARTS = ("dev", "test")
+#: Pearson × 100 as printed in the WME paper, Table 4: unsupervised methods, GloVe vectors.
 PAPER = {
     "STS'12": (52.5, 58.7, 56.2, 60.6),
     "STS'13": (42.3, 52.1, 56.6, 54.5),
     "STS'14": (54.2, 63.8, 68.5, 65.5),
     "STS'15": (52.7, 60.6, 71.7, 61.8),
 }
-EXPLANATION = """\
-Pearson / Spearman × 100 of a score with the human one, on the pairs of STS-B. Word vectors: the 100
-dimensions at hand, derived from GloVe. Chosen on training pairs for each line: stop words, γ, and
-for WME the weights of words and whether random words are centred. ± is the standard deviation over
-{draws} draws of random documents, disjoint parts of {seeds} × {largest:,}. WME's lines: the plain
-inner product of features, their cosine, and (ours, not in the paper) the cosine after the mean
-feature vector of training sentences is taken off. SIF: a = 0.001, the first component removed."""
-APPROXIMATED = """\
-The same exp(−γ·WMD), with the reading of its best line on training pairs ({chosen}), approximated
-for all pairs of the different sentences of a part, {seeds} seeds. "Bought": pairs of STS-B that the
-run evaluated, because a sentence is a landmark or the pair was drawn as near. The last columns
-leave those out: Pearson × 100 with the human scores by the exact and by the approximated kernel,
-and of the two kernels with each other. To score only these pairs, {fewest:,} to {most:,}
-evaluations of the pairs themselves are cheaper and exact; this shows what single entries are
-worth."""
-PAPERS_OWN = """\
-The paper has no line for STS-B, which is a selection from STS'12 to STS'17. Its own Pearson × 100
-on the yearly tasks (Table 4), with GloVe vectors of its choice:"""
+SCORES = """\
+Pearson's and Spearman's coefficients × 100 of a score with the human one, on the pairs of STS-B.
+Word vectors: 100 dimensions, derived from GloVe. "Average": cosine of averaged vectors; for SIF,
+a = 0.001 and the first component of training sentences is removed. "Plain", "cosine", "centred":
+inner products of features, their cosines, and (not in the paper) cosines after the mean of training
+sentences is taken off. WME: mean ± standard deviation of {draws} draws. Landmarks: features of
+exp(−γ·WMD) to s training sentences, {seeds} seeds. Both cost one distance a sentence and feature,
+and evaluate no pair of dev or test. {empty} test pairs have a sentence of stop words alone."""
+ENTRIES = """\
+Entries of exp(−γ·WMD) ({chosen}) by `fp.approximate`, for all pairs of a part's different
+sentences, {seeds} seeds; Pearson × 100. "Bought": pairs of STS-B that the run evaluated, because a
+sentence is a landmark or the pair was drawn as a near one; "fitted" puts their values back, "sms"
+does not. The last three columns leave them out: the exact kernel and the approximated one with
+human scores, and the two with each other. Who needs these {numbers} pairs alone
+evaluates them alone, exactly; this shows what single entries are worth."""
+PUBLISHED = """\
+The WME paper's own Pearson × 100 (Table 4). It has no line for STS-B, which is a selection from
+STS'12 to STS'17, and its GloVe vectors are others than ours."""
 
 
-class Reading(NamedTuple):
-    """How sentences become bags of words."""
-
-    stop: str
-    weights: str
-
-
-@dataclass(frozen=True, eq=False)
-class Pairs:
-    """Different sentences, and which of them were compared by people."""
+class Pairs(NamedTuple):
+    """Different sentences, which of them were compared by people, and how."""
 
     sentences: list[str]
     left: np.ndarray
     right: np.ndarray
     scores: np.ndarray
 
-    @classmethod
-    def of(cls, part: str) -> Pairs:
-        """Read a part of STS-B."""
-        records = datasets.read_records("stsb", part)
-        sentences = list(dict.fromkeys(r[side] for r in records for side in "ab"))
-        place = {sentence: k for k, sentence in enumerate(sentences)}
-        left, right = (np.array([place[r[side]] for r in records]) for side in "ab")
-        return cls(sentences, left, right, np.array([r["score"] for r in records]))
-
-    def agreement(self, guess: np.ndarray) -> tuple[float, float]:
-        """Pearson's and Spearman's coefficients × 100."""
-        return tuple(100 * float(r(guess, self.scores)[0]) for r in (pearsonr, spearmanr))
-
 
 @cache
 def pairs(part: str) -> Pairs:
-    return Pairs.of(part)
+    """A part of STS-B; "sample" is a part of the training pairs, to choose by."""
+    records = datasets.read_records("stsb", part.replace("sample", "train"))
+    if part == "sample":
+        records = [records[k] for k in np.random.default_rng(0).permutation(len(records))[:1000]]
+    sentences = list(dict.fromkeys(r[side] for r in records for side in "ab"))
+    place = {sentence: k for k, sentence in enumerate(sentences)}
+    left, right = (np.array([place[r[side]] for r in records]) for side in "ab")
+    return Pairs(sentences, left, right, np.array([r["score"] for r in records]))
+
+
+def agreement(guesses: dict[str, np.ndarray]) -> list[float]:
+    """Pearson's, then Spearman's coefficient × 100 for each part in turn."""
+    return [
+        100 * float(coefficient(guess, pairs(part).scores)[0])
+        for part, guess in guesses.items()
+        for coefficient in (pearsonr, spearmanr)
+    ]
 
 
 @cache
-def counted(part: str, stop: str) -> fp.Documents:
-    stopped = stop_words() if stop == STOPS[1] else None
-    return fp.Documents.of(pairs(part).sentences, vectors(), stop_words=stopped, empty="far")
-
-
-@cache
-def word_weights(reading: Reading) -> np.ndarray:
-    """A weight for each word of the table, from training sentences."""
-    train, size = counted("train", reading.stop), len(vectors())
-    having = np.bincount(train.words, minlength=size)
-    if reading.weights == "TF-IDF":
+def word_weights(stop: str, weights: str) -> np.ndarray:
+    """A factor for each word of the table, from training sentences."""
+    train, place = weighed("train", stop, "nBOW"), vectors().place
+    if weights == "TF-IDF":
+        having = np.bincount(train.words, minlength=len(place))
         return np.log(len(train) / np.maximum(having, 1)) + 1
-    if reading.weights == "SIF":
-        return 1e-3 / (1e-3 + having / having.sum())
-    return np.ones(size)
+    tokens = [t for sentence in pairs("train").sentences for t in tokenize(sentence)]
+    counts = np.bincount([place[t] for t in tokens if t in place], minlength=len(place))
+    return 1e-3 / (1e-3 + counts / counts.sum())
 
 
 @cache
-def bags(part: str, reading: Reading) -> fp.Documents:
-    documents = counted(part, reading.stop)
-    weights = documents.weights * word_weights(reading)[documents.words]
+def weighed(part: str, stop: str, weights: str) -> fp.Documents:
+    """Bags whose weights need not sum to one."""
+    stopped = stop_words() if stop == "SMART" else None
+    documents = fp.Documents.of(pairs(part).sentences, vectors(), stop_words=stopped, empty="far")
+    if weights == "nBOW":
+        return documents
+    factor = word_weights(stop, weights)[documents.words]
+    return replace(documents, weights=documents.weights * factor)
+
+
+@cache
+def bags(part: str, *reading: str) -> fp.Documents:
+    documents = weighed(part, *reading)
     sentence = np.repeat(np.arange(len(documents)), np.diff(documents.starts))
-    totals = np.bincount(sentence, weights, minlength=len(documents))
-    return replace(documents, weights=weights / totals[sentence])
+    totals = np.bincount(sentence, documents.weights, minlength=len(documents))
+    return replace(documents, weights=documents.weights / totals[sentence])
 
 
-def dots(features: np.ndarray, part: str, *, cosine: bool) -> np.ndarray:
-    """Inner product of the two sentences of each pair; a sentence without words has none."""
-    if cosine:
+def inner(part: str, features: np.ndarray, kind: str, mean: np.ndarray | float) -> np.ndarray:
+    """Inner products of the sentences of each pair; one without words has none."""
+    if kind == "centred":
+        features = features - mean
+    if kind != "plain":
         length = np.linalg.norm(features, axis=1, keepdims=True)
         features = features / np.maximum(length, 1e-300)
     return np.einsum("ij,ij->i", features[pairs(part).left], features[pairs(part).right])
 
 
-def averaged(part: str, reading: Reading) -> np.ndarray:
-    """Cosine of weighted sums of vectors; for SIF without the first training component."""
-
-    def sums(part: str) -> np.ndarray:
-        documents = counted(part, reading.stop)
-        weights = documents.weights * word_weights(reading)[documents.words]
-        return replace(documents, weights=weights).centroids()
-
-    features = sums(part)
-    if reading.weights == "SIF":
-        first = np.linalg.svd(sums("train"), full_matrices=False)[2][0]
+def averaged(part: str, stop: str, weights: str) -> np.ndarray:
+    features = weighed(part, stop, weights).centroids()
+    if weights == "SIF":
+        train = weighed("train", stop, weights).centroids()
+        first = np.linalg.eigh(train.T @ train)[1][:, -1]
         features = features - np.outer(features @ first, first)
-    return dots(features, part, cosine=True)
+    return inner(part, features, "cosine", 0.0)
 
 
 @cache
-def exact(part: str, reading: Reading) -> np.ndarray:
-    """exp(−UNIT·WMD) of each pair."""
-    documents = bags(part, reading)
-    compare = fp.WordMover(vectors(), UNIT)
-    return compare.aligned(documents[pairs(part).left], documents[pairs(part).right])
+def exact(part: str, stop: str, weights: str, gamma: float = UNIT) -> np.ndarray:
+    if gamma != UNIT:
+        return exact(part, stop, weights) ** (gamma / UNIT)
+    left, right = (bags(part, stop, weights)[side] for side in pairs(part)[1:3])
+    return fp.WordMover(vectors(), UNIT).aligned(left, right)
 
 
-@cache
-def embedding(reading: Reading, center: bool, size: int, seed: int) -> fp.WordMoverEmbedding:
+def embed(part: str, size: int, seed: int, center: bool, *reading: str) -> np.ndarray:
+    """exp(−UNIT·WMD) to each random document."""
     model = fp.WordMoverEmbedding(
         vectors(), size, gamma=UNIT, center=center, random_state=seed, n_jobs=2
     )
-    return model.fit(bags("train", reading))
-
-
-def embedded(model: fp.WordMoverEmbedding, documents: fp.Documents) -> np.ndarray:
-    """exp(−UNIT·WMD) to each random document."""
-    return model.transform(documents) * np.sqrt(model.n_features)
-
-
-def by_features(kind: str, features: np.ndarray, mean: np.ndarray, part: str) -> np.ndarray:
-    if kind == "centred":
-        features = features - mean
-    return dots(features, part, cosine=kind != "plain")
-
-
-def pearson(part: str, guess: np.ndarray) -> float:
-    return pairs(part).agreement(guess)[0]
-
-
-def choose_embedding(kind: str, size: int, most: int) -> tuple[Reading, bool, float]:
-    """Reading, centre and γ of the best Pearson coefficient on training pairs."""
-    found = {}
-    for stop, weights, center in product(STOPS, WEIGHTS, (False, True)):
-        reading = Reading(stop, weights)
-        some, unit = training_features(reading, center, size, most)
-        for gamma in GAMMAS:
-            features = unit ** (gamma / UNIT)
-            if kind == "centred":
-                features = features - features.mean(axis=0)
-            length = np.linalg.norm(features, axis=1, keepdims=True) if kind != "plain" else 1.0
-            features = features / np.maximum(length, 1e-300)
-            left, right = features.reshape(2, len(some), -1)
-            guess = np.einsum("ij,ij->i", left, right)
-            found[reading, center, gamma] = pearsonr(guess, pairs("train").scores[some])[0]
-    return max(found, key=found.get)
+    model.fit(bags("train", *reading))
+    return model.transform(bags(part, *reading)) * np.sqrt(size)
 
 
 @cache
-def training_features(reading: Reading, center: bool, size: int, most: int):
-    """Some training pairs, and features of their left, then of their right sentences."""
-    train = pairs("train")
-    some = np.random.default_rng(0).permutation(len(train.scores))[:most]
-    both = bags("train", reading)[np.concatenate([train.left[some], train.right[some]])]
-    return some, embedded(embedding(reading, center, size, 0), both)
+def best(score: Callable, *weights: str) -> tuple:
+    """Stop words, weights and γ, if there is one, by all training pairs."""
+    gammas = [(gamma,) for gamma in GAMMAS] if score is exact else [()]
+    choices = [(*r, *gamma) for r in READINGS for gamma in gammas if r[1] in weights]
+    return max(choices, key=lambda choice: agreement({"train": score("train", *choice)})[0])
 
 
-def embedding_lines(sizes: tuple[int, ...], seeds: range, quick: bool) -> Iterator[list[str]]:
-    largest = max(sizes)
-    for kind in ("plain", "cosine", "centred"):
-        reading, center, gamma = choose_embedding(kind, 256, 500 if quick else 2000)
-        found: dict[tuple[int, str], list] = {}
-        for seed, part in product(seeds, ("dev", "test")):
-            model = embedding(reading, center, largest, seed)
-            some = bags("train", reading)[: 1000 if kind == "centred" else 1]
-            mean = (embedded(model, some) ** (gamma / UNIT)).mean(axis=0)
-            features = embedded(model, bags(part, reading)) ** (gamma / UNIT)
-            # Features are independent, so every stretch of R is a draw of its own.
-            for size, begin in ((s, b) for s in sizes for b in range(0, largest, s)):
-                at = slice(begin, begin + size)
-                guess = by_features(kind, features[:, at], mean[at], part)
-                found.setdefault((size, part), []).append(pairs(part).agreement(guess))
-        chosen = f"{reading.stop}, {reading.weights}, γ = {gamma:g}"
-        chosen += ", centred words" if center else ""
-        for size in sizes:
-            cells = []
-            for part in ("dev", "test"):
-                mean, deviation = np.mean(found[size, part], 0), np.std(found[size, part], 0)
-                cells += [f"{m:.1f} ± {d:.1f}" for m, d in zip(mean, deviation, strict=True)]
-            yield [f"WME, {kind}, R = {size:,}", chosen, *cells]
+def chosen(stop: str, weights: str, gamma: float | None = None, center: bool = False) -> str:
+    words = [weights, "stop words left out" * (stop == "SMART")]
+    words += [f"γ = {gamma:g}" if gamma else "", "centred words" * center]
+    return ", ".join(filter(None, words))
 
 
 def plain_lines() -> Iterator[list[str]]:
-    for weights in WEIGHTS:
-        readings = [Reading(stop, weights) for stop in STOPS]
-        best = max(readings, key=lambda r: pearson("train", averaged("train", r)))
-        cells = [f"{v:.1f}" for p in ("dev", "test") for v in pairs(p).agreement(averaged(p, best))]
-        yield [f"average, {weights}", best.stop, *cells]
+    for score, weights in product((averaged, exact), WEIGHTS):
+        choice = best(score, weights)
+        values = agreement({part: score(part, *choice) for part in PARTS})
+        name = "average" if score is averaged else "exp(−γ·WMD)"
+        yield [name, chosen(*choice), *(f"{v:.1f}" for v in values)]
 
 
-def choose_exact(weights: tuple[str, ...]) -> tuple[Reading, float]:
-    found = {}
-    for stop, name, gamma in product(STOPS, weights, GAMMAS):
-        reading = Reading(stop, name)
-        found[reading, gamma] = pearson("train", exact("train", reading) ** (gamma / UNIT))
-    return max(found, key=found.get)
+def embedding_lines(sizes: tuple[int, ...], seeds: range, trial: int) -> Iterator[list[str]]:
+    tried, largest = {}, max(sizes)
+    for center, reading in product((False, True), READINGS):
+        unit = embed("sample", trial, 0, center, *reading)
+        for gamma, kind in product(GAMMAS, KINDS):
+            features = unit ** (gamma / UNIT)
+            guess = inner("sample", features, kind, features.mean(axis=0))
+            tried[kind, center, reading, gamma] = agreement({"sample": guess})[0]
+    # One reading for all kinds, so that each draw is computed once; γ by kind.
+    _, center, reading, _ = max((c for c in tried if c[0] == "cosine"), key=tried.get)
+    here = [c for c in tried if c[1:3] == (center, reading)]
+    gammas = {kind: max((c for c in here if c[0] == kind), key=tried.get)[3] for kind in KINDS}
+    found: dict[tuple[str, int], list] = {both: [] for both in product(KINDS, sizes)}
+    for seed in seeds:
+        units = {p: embed(p, largest, seed, center, *reading) for p in ("sample", *PARTS)}
+        for kind, gamma in gammas.items():
+            features = {part: unit ** (gamma / UNIT) for part, unit in units.items()}
+            mean = features["sample"].mean(axis=0)
+            # Features are independent: every stretch of R of them is a draw of its own.
+            for size, begin in ((s, b) for s in sizes for b in range(0, largest, s)):
+                at = slice(begin, begin + size)
+                guesses = {p: inner(p, features[p][:, at], kind, mean[at]) for p in PARTS}
+                found[kind, size].append(agreement(guesses))
+    for (kind, size), values in found.items():
+        choice = chosen(*reading, gammas[kind], center)
+        yield [f"WME, {kind}, R = {size:,}", choice, *spreads(values)]
 
 
-def exact_lines() -> Iterator[list[str]]:
-    for weights in WEIGHTS:
-        reading, gamma = choose_exact((weights,))
-        cells = []
-        for part in ("dev", "test"):
-            guess = exact(part, reading) ** (gamma / UNIT)
-            cells += [f"{v:.1f}" for v in pairs(part).agreement(guess)]
-        yield [f"exp(−γ·WMD), {weights}", f"{reading.stop}, γ = {gamma:g}", *cells]
+def landmark_scores(method: str, gamma: float, size: int, seed: int, *parts: str) -> dict:
+    """Agreement in all parts, by kind; landmarks are training sentences."""
+    reading = best(exact, *WEIGHTS)[:2]
+    similarity = fp.WordMover(vectors(), gamma, empty="far")
+    model = fp.SimilarityFeatures(similarity, size, method=method, random_state=seed, n_jobs=2)
+    train = bags("train", *reading)
+    some = np.random.default_rng(seed).permutation(len(train))[: 8 * size]
+    mean = model.fit_transform(train[some]).mean(axis=0)
+    made = {part: model.transform(bags(part, *reading)) for part in parts}
+    return {k: agreement({p: inner(p, made[p], k, mean) for p in parts}) for k in KINDS[1:]}
 
 
-def approximated_lines(counts: tuple[int, ...], seeds: range) -> Iterator[list[object]]:
-    reading, gamma = choose_exact(WEIGHTS)
-    for part, count, method in product(("dev", "test"), counts, ("sms", "fitted")):
-        task, found = pairs(part), []
-        truth = exact(part, reading) ** (gamma / UNIT)
+def landmark_lines(size: int, seeds: range) -> Iterator[list[str]]:
+    for method in ("sms", "fitted"):
+        tried = {g: landmark_scores(method, g, size, 99, "sample") for g in GAMMAS[::2]}
+        for kind in KINDS[1:]:
+            _, gamma = max((values[kind][0], gamma) for gamma, values in tried.items())
+            found = [landmark_scores(method, gamma, size, s, *PARTS)[kind] for s in seeds]
+            choice = chosen(*best(exact, *WEIGHTS)[:2], gamma)
+            yield [f"landmarks, {method}, {kind}, s = {size}", choice, *spreads(found)]
+
+
+def entry_lines(counts: tuple[int, ...], seeds: range) -> Iterator[list[object]]:
+    *reading, gamma = best(exact, *WEIGHTS)
+    for part, count, method in product(PARTS, counts, ("sms", "fitted")):
+        task, truth, found = pairs(part), exact(part, *reading, gamma), []
+        n = len(task.sentences)
         for seed in seeds:
-            oracle = fp.Oracle(bags(part, reading), fp.WordMover(vectors(), gamma, empty="far"))
+            oracle = fp.Oracle(bags(part, *reading), fp.WordMover(vectors(), gamma, empty="far"))
             K = fp.approximate(
                 oracle, landmarks=count, method=method, error_pairs=0, random_state=seed
             )
-            guess = K.entries(task.left, task.right)
+            guess, human = K.entries(task.left, task.right), task.scores
             free = np.isnan(oracle.memory.find(task.left, task.right))
-            human = task.scores[free]
-            rest = [pearsonr(truth[free], human), pearsonr(guess[free], human)]
-            rest.append(pearsonr(guess[free], truth[free]))
-            n = len(task.sentences)
-            share = K.evaluations / (n * (n + 1) / 2)
-            found.append(
-                [K.evaluations / 1e3, share, (~free).mean(), pearson(part, guess) / 100]
-                + [r[0] for r in rest]
-            )
-        spent, share, bought, *scores = np.mean(found, axis=0)
-        last = f"{scores[-1]:.3f}"
-        deviations = np.std(found, axis=0)[3:]
-        cells = [f"{100 * s:.1f} ± {100 * d:.1f}" for s, d in zip(scores, deviations, strict=True)]
-        price = f"{spent:.0f} k ({share:.1%})"
-        yield [part, method, count, price, f"{bought:.1%}", *cells[:-1], last]
+            compared = [(guess, human), *((x[free], human[free]) for x in (truth, guess))]
+            compared.append((guess[free], truth[free]))
+            values = [100 * pearsonr(*both)[0] for both in compared]
+            found.append([K.evaluations / (n * (n + 1) / 2), (~free).mean(), *values])
+        share, bought = np.mean(found, axis=0)[:2]
+        rest = spreads([values[2:] for values in found])
+        yield [part, method, count, f"{share:.1%}", f"{bought:.0%}", *rest]
+
+
+def spreads(found: list) -> list[str]:
+    means, deviations = np.mean(found, axis=0), np.std(found, axis=0)
+    return [f"{m:.1f} ± {d:.1f}" for m, d in zip(means, deviations, strict=True)]
+
+
+def shown(lines: Iterable[list]) -> list[list]:
+    rows = []
+    for line in lines:
+        print(*line, sep=" | ", flush=True)
+        rows.append(line)
+    return rows
 
 
 def main() -> None:
     options = arguments(__doc__.splitlines()[0]).parse_args()
     need_data()
     seeds = range(1 if options.quick else 3)
-    sizes = (64, 256) if options.quick else (256, 1024, 4096)
-    rows = []
-    for line in (*plain_lines(), *exact_lines()):
-        rows.append(line)
-        print(*line, sep=" | ", flush=True)
-    for line in embedding_lines(sizes, seeds, options.quick):
-        rows.append(line)
-        print(*line, sep=" | ", flush=True)
-    approximated = []
-    for line in approximated_lines((100,) if options.quick else (100, 300), seeds):
-        approximated.append(line)
-        print(*line, sep=" | ", flush=True)
-    text = document(rows, approximated, sizes, seeds)
+    sizes, trial = ((64, 256), 64) if options.quick else ((256, 1024, 4096), 512)
+    rows = shown(plain_lines()) + shown(embedding_lines(sizes, seeds, trial))
+    rows += shown(landmark_lines(64 if options.quick else 256, seeds))
+    entries = shown(entry_lines((100,) if options.quick else (100, 300), seeds))
+    draws = ", ".join(f"{len(seeds) * max(sizes) // size}" for size in sizes)
+    words = np.diff(bags("test", "SMART", "nBOW").starts)
+    empty = np.count_nonzero(words[pairs("test").left] * words[pairs("test").right] == 0)
+    numbers = " and ".join(f"{len(pairs(part).scores):,}" for part in PARTS)
+    headings = [f"{part}, {name}" for part in PARTS for name in ("Pearson", "Spearman")]
+    bought = ["pairs evaluated", "bought", "Pearson, all pairs", "not bought: exact"]
+    bought += ["not bought: approximated", "not bought: with each other"]
+    paragraphs = (
+        SCORES.format(draws=draws, seeds=len(seeds), empty=empty),
+        table(["score", "chosen on training pairs", *headings], rows),
+        ENTRIES.format(seeds=len(seeds), numbers=numbers, chosen=chosen(*best(exact, *WEIGHTS))),
+        table(["part", "method", "landmarks", *bought], entries),
+        PUBLISHED,
+        table(["task", "nbow", "tf-idf", "SIF", "WME"], [[k, *v] for k, v in PAPER.items()]),
+    )
+    text = "\n\n".join(paragraphs) + "\n"
     print("\n" + text)
     if not options.quick:
         (DOCS / "sentence-similarity-table.md").write_text(text, encoding="utf-8")
 
 
-def document(rows: list, approximated: list, sizes: tuple[int, ...], seeds: range) -> str:
-    largest = max(sizes)
-    draws = ", ".join(f"{len(seeds) * largest // size} (R = {size:,})" for size in sizes)
-    reading, gamma = choose_exact(WEIGHTS)
-    numbers = [len(pairs(part).scores) for part in ("dev", "test")]
-    parts = [
-        EXPLANATION.format(draws=draws, seeds=len(seeds), largest=largest),
-        table(["score", "chosen on training pairs", *_headings()], rows),
-        APPROXIMATED.format(
-            chosen=f"{reading.stop}, {reading.weights}, γ = {gamma:g}",
-            seeds=len(seeds), fewest=min(numbers), most=max(numbers),
-        ),
-        table(
-            ["part", "method", "landmarks", "evaluations", "bought", "Pearson, all pairs",
-             "not bought: exact", "not bought: approximated", "with each other"],
-            approximated,
-        ),
-        PAPERS_OWN,
-        table(["task", "nbow", "tf-idf", "SIF", "WME"], [[k, *v] for k, v in PAPER.items()]),
-    ]  # fmt: skip
-    return "\n\n".join(parts) + "\n"
-
-
-def _headings() -> list[str]:
-    return [f"{part}, {name}" for part in ("dev", "test") for name in ("Pearson", "Spearman")]
-
-
 if __name__ == "__main__":
-    main()
+    with threadpool_limits(1):  # two threads walk through documents already
+        main()

@@ -117,3 +117,11 @@ class ErrorEstimateWarning(FewpairsWarning):
 
 class DuplicateWordsWarning(FewpairsWarning):
     """A table of word vectors has more than one vector for a word."""
+
+
+class PairsDroppedWarning(FewpairsWarning):
+    """Rare pairs of words were dropped to stay within the memory."""
+
+
+class FewerDimensionsWarning(FewpairsWarning):
+    """The data span fewer dimensions than were asked for."""

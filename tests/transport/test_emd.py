@@ -131,7 +131,7 @@ def test_bad_input_is_named(a, b, cost, words):
 
 
 def test_a_compilation_is_announced_once(caplog, tmp_path):
-    from fewpairs.transport import compilation
+    from fewpairs import compilation
 
     def kernel():
         cache = SimpleNamespace(cache_path=tmp_path)
@@ -139,10 +139,10 @@ def test_a_compilation_is_announced_once(caplog, tmp_path):
 
     new = kernel()
     with caplog.at_level("INFO", "fewpairs"):
-        compilation.announce(new)
-        compilation.announce(new)
+        compilation.announce(new, "it")
+        compilation.announce(new, "it")
     assert caplog.text.count("compiling") == 1
     (tmp_path / "module.kernel-1.py311.nbi").touch()
     with caplog.at_level("INFO", "fewpairs"):
-        compilation.announce(kernel())
+        compilation.announce(kernel(), "it")
     assert caplog.text.count("compiling") == 1  # it is on disk

@@ -226,17 +226,21 @@ def _sequence(texts: Any) -> Iterable[Any]:
     return texts
 
 
-def _tokens(text: Any, tokenizer: Tokenizer | None, position: int) -> list[str]:
+def read_tokens(text: Any, tokenizer: Tokenizer | None, position: int) -> list[Any]:
+    """Return the tokens of one text, or those that it is a list of."""
     if isinstance(text, str):
-        tokens = list((tokenizer or tokenize)(text))
-    elif isinstance(text, (list, tuple, np.ndarray)):
-        tokens = list(text)
-    else:
-        raise InputError(
-            f"document {position} is a {type(text).__name__}.",
-            "A document is a text, or the list of its tokens.",
-            "Pass strings or lists of strings.",
-        )
+        return list((tokenizer or tokenize)(text))
+    if isinstance(text, (list, tuple, np.ndarray)):
+        return list(text)
+    raise InputError(
+        f"document {position} is a {type(text).__name__}.",
+        "A document is a text, or the list of its tokens.",
+        "Pass strings or lists of strings.",
+    )
+
+
+def _tokens(text: Any, tokenizer: Tokenizer | None, position: int) -> list[str]:
+    tokens = read_tokens(text, tokenizer, position)
     wrong = next((t for t in tokens if not isinstance(t, str)), None)
     if wrong is not None:
         raise InputError(

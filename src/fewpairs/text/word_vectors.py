@@ -121,6 +121,15 @@ class WordVectors:
         best = best[np.argsort(-cosines[best], kind="stable")]
         return [(self.words[i], float(cosines[i])) for i in best]
 
+    def analogy(self, a: str, b: str, c: str, k: int = 1) -> list[tuple[str, float]]:
+        """Return the words that are to `c` as `b` is to `a`, best first.
+
+        The three vectors are scaled to length one, and their words are left out of the answer.
+        """
+        unit = [self[word] / max(float(np.linalg.norm(self[word])), 1e-300) for word in (a, b, c)]
+        found = self.most_similar(unit[1] - unit[0] + unit[2], k + 3)
+        return [pair for pair in found if pair[0] not in (a, b, c)][:k]
+
     def normalized(self) -> WordVectors:
         """Return the same words with vectors of length one; a zero vector stays zero."""
         lengths = np.linalg.norm(self.array, axis=1, keepdims=True)

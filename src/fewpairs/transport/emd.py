@@ -11,8 +11,8 @@ import numpy.typing as npt
 from numba import njit
 
 from fewpairs.arrays import FloatArray
+from fewpairs.compilation import announce
 from fewpairs.errors import InputError
-from fewpairs.transport.compilation import announce
 from fewpairs.transport.reductions import COMPILED
 from fewpairs.transport.simplex import (
     PADDING_COST,
@@ -70,7 +70,7 @@ def emd(
         inner = np.ascontiguousarray(costs[np.ix_(rows, columns)])
         # The simplex stops by the largest cost; shifting all costs changes every flow alike.
         low = float(inner.min())
-        announce(_solve_one)
+        announce(_solve_one, "the transport solver")
         demands = demand[columns] / float(demand.sum())
         total = (float(_solve_one(inner - low, shares, demands, part)) + low) * mass
         flows[np.ix_(rows, columns)] = part * mass

@@ -24,8 +24,8 @@ from fewpairs.text.word_vectors import WordVectors
 from fewpairs.transport.bulk import longest, reduce_pair, transport
 from fewpairs.transport.ground import distance_table
 from fewpairs.transport.reductions import COMPILED, INLINED, smaller
-from fewpairs.transport.workspace import make_workspace
 from fewpairs.transport.wmd import Corpus, Ground
+from fewpairs.transport.workspace import make_workspace
 
 BOUNDS = ("centroid", "relaxed", "relaxed-both")
 

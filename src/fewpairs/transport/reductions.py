@@ -68,7 +68,7 @@ def uncounted(typing_context, array):
         view = context.make_array(signature.return_type)(context, builder, arguments[0])
         view.meminfo = cgutils.get_null_value(view.meminfo.type)
         view.parent = cgutils.get_null_value(view.parent.type)
-        return view._getvalue()
+        return view._getvalue()  # noqa: SLF001 - the way in numba
 
     return array(array), generate
 

@@ -32,7 +32,6 @@ import numpy as np
 from numba import njit
 
 from fewpairs.transport.reductions import (
-    COMPILED,
     INFINITE,
     INLINED,
     least,

@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.compilation import announce
 from fewpairs.errors import UnknownNameError
 from fewpairs.parallel import MEMORY_CEILING, count_jobs, one_blas_thread, refuse_above
 from fewpairs.text.documents import Documents
 from fewpairs.text.word_vectors import WordVectors
 from fewpairs.transport.bulk import one_against_many, pair_by_pair
-from fewpairs.transport.compilation import announce
 from fewpairs.transport.ground import distance_table
 
 METRICS = ("euclidean", "cosine")
@@ -137,7 +137,7 @@ class Ground:
 
     def aligned(self, left: Documents, right: Documents) -> FloatArray:
         """Return the distance of document k on the left to document k on the right."""
-        announce(pair_by_pair)
+        announce(pair_by_pair, "the transport solver")
         result = np.empty(len(left))
         both = [(d.words, d.weights, d.starts) for d in (left, right)]
         pair_by_pair(self.vectors, both[0], both[1], self.cosine, self.far, result)
@@ -157,7 +157,7 @@ class Ground:
                 corpus, landmarks[chunk], other, [parts[k] for k in chunk], result[chunk[0] :]
             )
 
-        announce(one_against_many)
+        announce(one_against_many, "the transport solver")
         with one_blas_thread():
             chunks = _chunks(landmarks, len(corpus.vocabulary), n_jobs)
             if n_jobs == 1:

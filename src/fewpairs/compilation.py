@@ -8,22 +8,26 @@ from pathlib import Path
 from typing import Any
 
 _LOG = logging.getLogger("fewpairs")
-_MESSAGE = (
-    "fewpairs: compiling the transport solver for this processor; this happens once and takes "
-    "about ten seconds."
-)
 _seen: set[int] = set()
 
 
-def announce(kernel: Any) -> None:
-    """Tell, once, if a compiled form of the kernel is neither in memory nor on disk."""
+def announce(kernel: Any, what: str) -> None:
+    """Tell, once, if a compiled form of the kernel is neither in memory nor on disk.
+
+    Parameters
+    ----------
+    kernel : function compiled by numba
+    what : str
+        What it is to the person who waits.
+    """
     if id(kernel) in _seen or getattr(kernel, "signatures", True):
         return
     _seen.add(id(kernel))
     if not _on_disk(kernel):
-        _LOG.info(_MESSAGE)
+        message = f"fewpairs: compiling {what} for this processor, once; some seconds."
+        _LOG.info(message)
         if sys.stderr is not None and sys.stderr.isatty():
-            print(_MESSAGE, file=sys.stderr)  # noqa: T201 - for the person who waits
+            sys.stderr.write(message + "\n")
 
 
 def _on_disk(kernel: Any) -> bool:

@@ -1,0 +1,172 @@
+"""A corpus as numbers: every text read once, every token one small integer."""
+
+from __future__ import annotations
+
+import gzip
+import weakref
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from tempfile import SpooledTemporaryFile
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fewpairs.arrays import IntArray
+from fewpairs.errors import InputError
+from fewpairs.text.documents import Tokenizer, read_tokens
+
+#: Tokens of one piece: what is counted at a time, and what is held in memory.
+PIECE = 2**25
+#: Encoded tokens above this many bytes wait in a temporary file.
+_IN_MEMORY = 2**28
+_BATCH = 2**20
+#: Code of the end of a document, before and after words are numbered by frequency.
+_END = 0
+DOCUMENT_END = -1
+_TOO_RARE = -2
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedCorpus:
+    """Words by decreasing frequency, and the texts as their numbers.
+
+    Parameters
+    ----------
+    words : list of str
+    frequencies : ndarray of int64
+        How often each occurs.
+    """
+
+    words: list[str]
+    frequencies: IntArray
+    _spool: _Spool
+    _codes: npt.NDArray[np.int32]  # from number at first sight to number by frequency
+
+    @classmethod
+    def of(
+        cls,
+        texts: Any,
+        *,
+        tokenizer: Tokenizer | None = None,
+        min_count: int = 5,
+        max_words: int | None = None,
+    ) -> EncodedCorpus:
+        """Read texts once; they may come from a generator or a file larger than the memory.
+
+        Parameters
+        ----------
+        texts : iterable of texts or token lists, or Path
+            Lines of a file are texts; a name that ends in ``.gz`` is unpacked.
+        tokenizer : callable, optional
+        min_count : int, default=5
+            Words that occur less often are left out, as if they were not there.
+        max_words : int, optional
+            Keep this many, the most frequent.
+
+        Returns
+        -------
+        EncodedCorpus
+        """
+        numbers: defaultdict[Any, int] = defaultdict()
+        numbers.default_factory = numbers.__len__
+        numbers[None] = _END
+        spool = _Spool()
+        seen = np.zeros(1, dtype=np.int64)
+        for batch in _batches(_texts(texts), tokenizer):
+            known = len(numbers)
+            codes = np.fromiter(map(numbers.__getitem__, batch), np.int32)
+            _check_new(islice(numbers, known, None))
+            seen.resize(len(numbers), refcheck=False)
+            seen += np.bincount(codes, minlength=len(numbers))
+            spool.file.write(codes.tobytes())
+        kept, codes = _by_frequency(seen, min_count, max_words)
+        names = list(numbers)
+        return cls([names[k] for k in kept], seen[kept], spool, codes)
+
+    def pieces(self, size: int = PIECE) -> Iterator[npt.NDArray[np.int32]]:
+        """Give the tokens piece by piece, `DOCUMENT_END` behind each document.
+
+        A piece ends with a document, unless one document is longer than a piece.
+        """
+        self._spool.file.seek(0)
+        rest = np.empty(0, dtype=np.int32)
+        while block := self._spool.file.read(4 * size):
+            tokens = np.concatenate([rest, self._codes[np.frombuffer(block, dtype=np.int32)]])
+            tokens = tokens[tokens != _TOO_RARE]
+            ends = np.flatnonzero(tokens == DOCUMENT_END)
+            cut = int(ends[-1]) + 1 if len(ends) else len(tokens)
+            yield tokens[:cut]
+            rest = tokens[cut:]
+        if len(rest):
+            yield rest
+
+
+class _Spool:
+    """A place for codes: in memory, on disk when there are many; gone with its owner."""
+
+    def __init__(self) -> None:
+        self.file = SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - closed below
+        weakref.finalize(self, self.file.close)
+
+
+def _texts(texts: Any) -> Iterable[Any]:
+    if isinstance(texts, Path):
+        return _lines(texts)
+    if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
+        raise InputError(
+            f"texts is a {type(texts).__name__}.",
+            "One text alone would be read letter by letter.",
+            "Pass a list of texts or of token lists, or pathlib.Path(name) of a file of lines.",
+        )
+    return texts
+
+
+def _lines(path: Path) -> Iterator[str]:
+    opener: Any = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rt", encoding="utf-8") as file:
+        yield from file
+
+
+def _batches(texts: Iterable[Any], tokenizer: Tokenizer | None) -> Iterator[Iterable[Any]]:
+    """Chain tokens of many texts, with None behind each text, for one fast loop in C."""
+    parts: list[Iterable[Any]] = []
+    size = 0
+    for position, text in enumerate(texts):
+        tokens = read_tokens(text, tokenizer, position)
+        parts += (tokens, (None,))
+        size += len(tokens)
+        if size >= _BATCH:
+            yield chain.from_iterable(parts)
+            parts, size = [], 0
+    yield chain.from_iterable(parts)
+
+
+def _check_new(tokens: Iterable[Any]) -> None:
+    wrong = next((token for token in tokens if not isinstance(token, str)), None)
+    if wrong is not None:
+        raise InputError(
+            f"the corpus has the token {wrong!r}, a {type(wrong).__name__}.",
+            "Words are strings.",
+            "Convert tokens with str.",
+        )
+
+
+def _by_frequency(
+    seen: IntArray, min_count: int, max_words: int | None
+) -> tuple[IntArray, npt.NDArray[np.int32]]:
+    order = 1 + np.argsort(-seen[1:], kind="stable")
+    kept = order[seen[order] >= max(1, min_count)][:max_words]
+    if not len(kept):
+        raise InputError(
+            f"no word occurs {min_count} times in the {int(seen[1:].sum()):,} tokens.",
+            "A word's vector comes from the words around its occurrences.",
+            "Pass more text, or a smaller min_count.",
+        )
+    codes = np.full(len(seen), _TOO_RARE, dtype=np.int32)
+    codes[kept] = np.arange(len(kept))
+    codes[_END] = DOCUMENT_END
+    return kept, codes
