@@ -23,7 +23,7 @@ SETS = {
     "AMAZON": ("amazon", ("all",), str, (5600, 2400)),
 }
 #: Random documents of the largest embedding; smaller ones take the first of them.
-MOST_FEATURES = 4096
+MOST_FEATURES = 2048
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,9 @@
-"""fewpairs demo: a whole similarity matrix from a few per cent of its pairs, in under a minute."""
+"""fewpairs demo: from texts alone to a whole similarity matrix, in under a minute."""
 
 from __future__ import annotations
 
 import re
+import time
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,17 @@ from fewpairs.datasets import docstrings
 from fewpairs.oracle.inspection import inspect
 from fewpairs.planning import plan
 from fewpairs.similarities.base import Pair, Similarity
+from fewpairs.similarities.word_mover import WordMover
+from fewpairs.text.training import train_word_vectors
+from fewpairs.transport.wmd import wmd
 
 _LANDMARKS = 150
 _SUBSET = 400
-_ROWS = 300
+_ROWS = 100
 _SEED = 0
+_GAMMA = 0.5
 _WORD = re.compile(r"[a-z]{3,}")
+_SECTION = re.compile(r"\n\s*(?:Parameters|Returns|Attributes|Notes|Examples|See Also)\s*\n")
 
 
 class WordOverlap(Similarity):
@@ -60,59 +66,69 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
+def introductions(texts: list[str]) -> list[str]:
+    """Cut docstrings before their first section, and at 60 words."""
+    return [" ".join(_SECTION.split(text)[0].split()[:60]) for text in texts]
+
+
 def run_demo(console: Console | None = None) -> None:
     """Show everything once, on texts that came with fewpairs' own dependencies."""
     out = console or Console()
+
+    def say(text: str) -> None:
+        out.print(text, highlight=False, soft_wrap=True)
+
     corpus = docstrings()
     n = len(corpus.texts)
     out.rule("[bold]fewpairs: the whole similarity matrix from a few pairs")
-    out.print(
-        f"\nItems: {n:,} docstrings of numpy, scipy and scikit-learn, found on this machine."
-        "\nSimilarity: how much of one text's (rare) words the other has too.\n"
+    say(
+        f"\nItems: what {n:,} docstrings of numpy, scipy and scikit-learn, found on this machine, "
+        "begin with.\nSimilarity: exp(−WMD/2), by how far the words of one text must travel to "
+        "become the other's.\n"
     )
-    overlap = WordOverlap(corpus.texts)
-    items = np.arange(n)
-    out.print("[bold]1. Inspect the similarity[/]   fp.inspect(items, similarity)")
-    out.print(
-        str(inspect(items, overlap, random_state=_SEED)), "\n", highlight=False, soft_wrap=True
-    )
+    say("[bold]1. Train word vectors on the spot[/]   vectors = fp.train_word_vectors(docstrings)")
+    start = time.perf_counter()
+    vectors = train_word_vectors(corpus.texts, dimensions=100, n_jobs=-1)
+    near = ", ".join(word for word, _ in vectors.most_similar("fourier", k=4))
+    say(f"{vectors!r} in {time.perf_counter() - start:.1f} s; fourier → {near}\n")
 
-    out.print(f"[bold]2. Plan[/]   fp.plan(items, similarity, landmarks={_LANDMARKS})")
-    out.print(
-        str(plan(items, overlap, landmarks=_LANDMARKS)), "\n", highlight=False, soft_wrap=True
-    )
+    similarity = WordMover(vectors, gamma=_GAMMA, stop_words="english", empty="far")
+    items = introductions(corpus.texts)
+    say("[bold]2. Inspect the similarity[/]   fp.inspect(items, fp.WordMover(vectors))")
+    say(f"{inspect(items, similarity, random_state=_SEED)}\n")
+    say(f"[bold]3. Plan[/]   fp.plan(items, similarity, landmarks={_LANDMARKS})")
+    say(f"{plan(items, similarity, landmarks=_LANDMARKS)}\n")
+    say(f"[bold]4. Run[/]   K = fp.approximate(items, similarity, landmarks={_LANDMARKS})")
+    matrix = approximate(items, similarity, landmarks=_LANDMARKS, random_state=_SEED, n_jobs=-1)
+    say(f"{matrix!r}\n")
 
-    out.print(f"[bold]3. Run[/]   K = fp.approximate(items, similarity, landmarks={_LANDMARKS})")
-    matrix = approximate(items, overlap, landmarks=_LANDMARKS, random_state=_SEED)
-    out.print(repr(matrix), "\n", highlight=False, soft_wrap=True)
-
-    out.print(f"[bold]4. Is the stated error true?[/]   {_ROWS} whole rows, evaluated exactly")
+    say(f"[bold]5. Is the stated error true?[/]   {_ROWS} whole rows, evaluated exactly")
     # Another seed than the run's, or these would be the landmarks.
     shuffled = np.random.default_rng(_SEED + 1).permutation(n)
-    rows, subset = shuffled[:_ROWS], shuffled[:_SUBSET]
-    true = _relative(matrix[rows, :], overlap.block(rows, items))
-    out.print(
+    rows = shuffled[:_ROWS]
+    some = [items[i] for i in rows]
+    distances = wmd(some, items, vectors, stop_words="english", empty="far", n_jobs=-1)
+    exact = np.exp(-_GAMMA * distances)
+    say(
         f"stated, of the whole matrix   {matrix.error.value:.3f} "
         f"({matrix.error.low:.3f} to {matrix.error.high:.3f})\n"
-        f"true, on those rows           {true:.3f}\n",
-        highlight=False,
-        soft_wrap=True,
+        f"true, on those rows           {_relative(matrix[rows, :], exact):.3f}\n"
     )
-    out.print(_beside_nystroem(subset, overlap), "\n")
-
-    out.print("[bold]6. Neighbours[/]   K.nearest(index, k=3)")
+    say("[bold]6. Neighbours[/]   K.nearest(index, k=3)")
     for name in ("sklearn.cluster.KMeans", "scipy.linalg.solve", "numpy.fft.rfft"):
         index = next((i for i, full in enumerate(corpus.names) if full == name), 0)
-        near = matrix.nearest(index, k=3)
-        listed = ", ".join(f"{corpus.names[i]} ({s:.2f})" for i, s in zip(*near, strict=True))
-        out.print(f"{corpus.names[index]}  →  {listed}", highlight=False, soft_wrap=True)
-    out.print("\nNext: README.md, or fewpairs approximate --help")
+        found = matrix.nearest(index, k=3)
+        listed = ", ".join(f"{corpus.names[i]} ({s:.2f})" for i, s in zip(*found, strict=True))
+        say(f"{corpus.names[index]}  →  {listed}")
+    say("\n[bold]7. An indefinite similarity[/]   the share of rare words that two texts share")
+    out.print(_beside_nystroem(shuffled[:_SUBSET], WordOverlap(corpus.texts)), "\n")
+    out.print("Next: README.md, or fewpairs approximate --help")
 
 
 def _beside_nystroem(subset: Any, overlap: WordOverlap) -> Table:
     """Compare with scikit-learn's Nystroem on the same similarity and the same pairs."""
     n, exact = len(subset), overlap.block(subset, subset)
-    table = Table(title=f"5. Beside scikit-learn's Nystroem, on those {n} items", min_width=70)
+    table = Table(title=f"Beside scikit-learn's Nystroem, on {n} items", min_width=70)
     for heading in ("landmarks", "pairs evaluated", "Nystroem", "fewpairs"):
         table.add_column(heading, justify="right")
     for count in (n // 10, n // 4, n // 2, n):
