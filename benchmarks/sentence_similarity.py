@@ -207,13 +207,14 @@ def embedding_lines(sizes: tuple[int, ...], seeds: range, trial: int) -> Iterato
         yield [f"WME, {kind}, R = {size:,}", choice, *spreads(values)]
 
 
+@cache
 def landmark_scores(method: str, gamma: float, size: int, seed: int, *parts: str) -> dict:
     """Agreement in all parts, by kind; landmarks are training sentences."""
     reading = best(exact, *WEIGHTS)[:2]
     similarity = fp.WordMover(vectors(), gamma, empty="far")
     model = fp.SimilarityFeatures(similarity, size, method=method, random_state=seed, n_jobs=2)
     train = bags("train", *reading)
-    some = np.random.default_rng(seed).permutation(len(train))[: 8 * size]
+    some = np.random.default_rng(seed).permutation(len(train))[: 6 * size]
     mean = model.fit_transform(train[some]).mean(axis=0)
     made = {part: model.transform(bags(part, *reading)) for part in parts}
     return {k: agreement({p: inner(p, made[p], k, mean) for p in parts}) for k in KINDS[1:]}
@@ -235,7 +236,8 @@ def entry_lines(counts: tuple[int, ...], seeds: range) -> Iterator[list[object]]
         task, truth, found = pairs(part), exact(part, *reading, gamma), []
         n = len(task.sentences)
         for seed in seeds:
-            oracle = fp.Oracle(bags(part, *reading), fp.WordMover(vectors(), gamma, empty="far"))
+            similarity = fp.WordMover(vectors(), gamma, empty="far")
+            oracle = fp.Oracle(bags(part, *reading), similarity, n_jobs=2)
             K = fp.approximate(
                 oracle, landmarks=count, method=method, error_pairs=0, random_state=seed
             )

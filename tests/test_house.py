@@ -28,13 +28,12 @@ def modules_after(code: str) -> set[str]:
 
 
 def test_no_optional_library_is_imported():
-    names = [n for n in fp.__all__ if n not in ("SimilarityFeatures", "WordMoverEmbedding")]
+    estimators = ("SimilarityFeatures", "WordMoverEmbedding", "DistanceGeometryVectors")
+    names = [n for n in fp.__all__ if n not in (*estimators, "train_word_vectors")]
     loaded = modules_after(f"import fewpairs\nfor n in {names!r}: getattr(fewpairs, n)")
     assert not loaded & {*OPTIONAL, "sklearn"}
     # scikit-learn itself imports pandas where it finds it.
-    with_sklearn = modules_after(
-        "import fewpairs; fewpairs.SimilarityFeatures; fewpairs.WordMoverEmbedding"
-    )
+    with_sklearn = modules_after(f"import fewpairs\nfor n in {estimators!r}: getattr(fewpairs, n)")
     theirs = modules_after("import sklearn.base, sklearn.utils.validation")
     assert not (with_sklearn - theirs) & set(OPTIONAL)
 

@@ -38,6 +38,7 @@ def test_tfidf_prefers_rare_words():
 
 def test_stop_words_and_tokenizers():
     assert fp.Documents.of(["the ape"], TABLE, stop_words="english").bag(0) == {"ape": 1.0}
+    assert fp.Documents.of(["the ape"], TABLE, stop_words="smart").bag(0) == {"ape": 1.0}
     assert fp.Documents.of(["the ape"], TABLE, stop_words=["ape"]).bag(0) == {"the": 1.0}
     letters = {"a": [1.0], "b": [2.0]}
     assert fp.Documents.of(["ab"], letters, tokenizer=list).bag(0) == {"a": 0.5, "b": 0.5}

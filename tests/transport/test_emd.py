@@ -60,7 +60,7 @@ def test_it_agrees_with_pot(kind):
 @pytest.mark.parametrize("kind", ["equal", "counts", "dirichlet", "lattice"])
 def test_it_agrees_with_highs(kind):
     rng = np.random.default_rng(1)
-    for _ in range(40):
+    for _ in range(100):
         n, m = rng.integers(2, 14, 2)
         a, b, cost = problem(rng, kind, n, m)
         assert off(fp.emd(a, b, cost), highs(a, b, cost), cost) <= TOLERANCE

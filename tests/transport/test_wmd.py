@@ -35,13 +35,13 @@ def reference(a: fp.Documents, b: fp.Documents, metric: str = "euclidean") -> fl
     return float(ot.emd2(a.weights, b.weights * (a.weights.sum() / b.weights.sum()), cost))
 
 
-def test_blocks_agree_with_pot_on_thousands_of_pairs():
+def test_blocks_agree_with_pot_on_ten_thousand_pairs():
     rng = np.random.default_rng(0)
     table = vocabulary()
-    documents = fp.Documents.of(corpus(120, rng), table)
+    documents = fp.Documents.of(corpus(150, rng), table)
     distances = fp.wmd(documents)
     assert np.array_equal(distances, distances.T)
-    for i in range(120):
+    for i in range(150):
         for j in range(i):
             exact = reference(documents[i], documents[j])
             assert distances[i, j] == pytest.approx(exact, rel=1e-12, abs=2e-8), (i, j)
@@ -170,6 +170,20 @@ def test_empty_documents_are_as_far_as_words_can_be():
 def test_bad_input_is_named(arguments, words):
     with pytest.raises(fp.errors.FewpairsError, match=words):
         fp.wmd(**{"others": None, "vectors": vocabulary(), **arguments})
+
+
+def test_a_document_of_ten_thousand_words():
+    rng = np.random.default_rng(4)
+    table = fp.WordVectors([f"w{k}" for k in range(10_003)], rng.normal(size=(10_003, 4)))
+    long, short = [f"w{k}" for k in range(10_000)], ["w10001", "w10002", "w10001"]
+    found = fp.wmd([long], [short], table)[0, 0]
+    # Two columns: who goes where is decided by the difference of the two costs.
+    cost = np.linalg.norm(table.array[:10_000, None] - table.array[10_001:], axis=2)
+    order = np.argsort(cost[:, 0] - cost[:, 1])
+    mass = np.full(10_000, 1e-4)
+    first = np.clip(2 / 3 - np.concatenate([[0], np.cumsum(mass)[:-1]]), 0, mass)
+    exact = (first * cost[order, 0] + (mass - first) * cost[order, 1]).sum()
+    assert found == pytest.approx(exact, rel=1e-10)
 
 
 def test_a_result_that_does_not_fit_is_refused():

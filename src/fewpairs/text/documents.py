@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -78,8 +79,9 @@ class Documents:
             Words without a vector are left out.
         tokenizer : callable, optional
             From text to tokens; by default `tokenize`. Lists of tokens are taken as they are.
-        stop_words : "english", iterable of str, or None
-            Words to leave out: scikit-learn's English list, your own, or none.
+        stop_words : "english", "smart", iterable of str, or None
+            Words to leave out: scikit-learn's English list, that of the SMART system, which the
+            papers used, your own, or none.
         weights : {"nbow", "tfidf"}, default="nbow"
             Counts, or counts times log(number of documents / documents with the word) + 1; both
             scaled to sum to one.
@@ -254,10 +256,13 @@ def _tokens(text: Any, tokenizer: Tokenizer | None, position: int) -> list[str]:
 def _stop_words(stop_words: StopWords) -> frozenset[str]:
     if stop_words is None:
         return frozenset()
-    if isinstance(stop_words, str):
-        if stop_words != "english":
-            raise UnknownNameError("stop_words", stop_words, ("english",))
+    if not isinstance(stop_words, str):
+        return frozenset(stop_words)
+    if stop_words == "smart":
+        text = resources.files("fewpairs.text").joinpath("smart_stop_words.txt").read_text("utf-8")
+        return frozenset(line for line in text.splitlines() if not line.startswith("#"))
+    if stop_words == "english":
         from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS  # noqa: PLC0415 - slow
 
         return frozenset(ENGLISH_STOP_WORDS)
-    return frozenset(stop_words)
+    raise UnknownNameError("stop_words", stop_words, ("english", "smart"))

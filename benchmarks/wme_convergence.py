@@ -1,0 +1,337 @@
+"""Word Mover's Embedding: how fast it converges, what a feature costs, what else the time buys.
+
+After Figure 2 of *Word Mover's Embedding*. γ and C are chosen on the training part, γ for each
+method by itself; times are processor time of one thread. Writes docs/wme-convergence-table.md and
+docs/figures/wme-convergence.svg.
+
+    FEWPAIRS_DATA=… python benchmarks/wme_convergence.py [--quick]
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
+from typing import NamedTuple
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+from common import DOCS, arguments, need_data, relative, table
+from scipy.stats import linregress
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.svm import LinearSVC
+from tasks import Task, load
+from texts import by_length, vectors
+from threadpoolctl import threadpool_limits
+
+import fewpairs as fp
+
+SIZES = (4, 16, 64, 256, 1024, 4096)
+#: At 4,096 the time would buy about as many columns as there are documents.
+EQUAL = (64, 256, 1024)
+GAMMAS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
+METHODS = {"SMS-Nyström": "sms", "fitted": "fitted"}
+TITLES = ("WME", *METHODS)
+#: exp(−γ·WMD) for every γ is a power of exp(−UNIT·WMD), so distances are computed once.
+UNIT = 0.01
+TEXT = """\
+{facts}
+Random documents have 1 to 6 words, centred; SMART stop words are left out. {seeds} seeds, each with
+a random split and a draw of its own; γ and C by cross-validation on training documents. Features
+are centred on the training part. Seconds: processor time of one thread for the features of all
+documents, without the classifier. Means ± standard deviations.
+
+![Error of the kernel, and accuracy against time](figures/wme-convergence.svg)
+
+## Error of the kernel
+
+Relative Frobenius distance of the inner products of R features to those of {reference:,} others,
+whose own error lifts the column of R = 4,096 by about an eighth. Theory: a slope of −1/2.
+
+{errors}
+
+## Accuracy
+
+Of LinearSVC, per cent.
+
+{accuracies}
+
+## Cost of one feature
+
+Microseconds a pair, best (worst) of {repeats}. A feature compares a document with a random one, a
+landmark's column with another document of the set. Ratio: median (smallest, largest).
+
+{prices}
+
+## Equal time
+
+The landmarks that the time of R random documents buys, and test accuracy in per cent.
+{verdict}
+
+{times}
+"""
+
+
+class Result(NamedTuple):
+    """One method at the time that R random documents take, for one seed."""
+
+    name: str
+    title: str
+    R: int
+    seed: int
+    gamma: float
+    columns: int
+    seconds: float
+    test: float
+    training: float
+
+
+def random_features(documents, train, size: int, seed: int, n_jobs: int = 1):
+    """exp(−UNIT·WMD) to random documents, and the seconds that they took."""
+    start = time.process_time()
+    model = fp.WordMoverEmbedding(
+        vectors(), size, gamma=UNIT, center=True, random_state=seed, n_jobs=n_jobs
+    )
+    rows = model.fit(train).transform(documents)
+    return rows * np.sqrt(size), time.process_time() - start
+
+
+def power(units: np.ndarray, gamma: float) -> np.ndarray:
+    return units ** (gamma / UNIT)
+
+
+def kernel_errors(task: Task, gamma: float, most: int, reference: int, draws: int) -> dict:
+    """Relative errors at each R, against a large independent draw."""
+    documents, train = task.documents[:most], task.documents[task.train]
+    rows = power(random_features(documents, train, reference, 1000, 2)[0], gamma)
+    kernel = rows @ rows.T / reference
+    errors: dict[int, list] = {size: [] for size in SIZES}
+    for seed in range(draws):
+        rows = power(random_features(documents, train, max(SIZES), seed, 2)[0], gamma)
+        for size in SIZES:
+            # Features are independent: every stretch of R of them is a draw of its own.
+            for begin in range(0, max(SIZES), size)[:8]:
+                part = rows[:, begin : begin + size]
+                errors[size].append(relative(part @ part.T / size, kernel))
+    return errors
+
+
+def prepared(rows: np.ndarray, n_train: int) -> np.ndarray:
+    """Centred and scaled, so that the grid of C means the same for every method."""
+    rows = rows - rows[:n_train].mean(axis=0)
+    rows /= np.sqrt((rows[:n_train] ** 2).sum(axis=1).mean())
+    if rows.shape[1] <= n_train:
+        return rows
+    # The classifier sees inner products with training rows only: as many columns tell them all.
+    values, basis = np.linalg.eigh(rows[:n_train] @ rows[:n_train].T)
+    kept = values > 1e-12 * values[-1]
+    return rows @ (rows[:n_train].T @ (basis[:, kept] / np.sqrt(values[kept])))
+
+
+def searched(rows: np.ndarray, labels: np.ndarray) -> GridSearchCV:
+    classifier = LinearSVC(dual=False, tol=1e-2)
+    return GridSearchCV(classifier, {"C": (0.1, 1, 10)}, cv=KFold(3)).fit(rows, labels)
+
+
+def accuracies(rows: np.ndarray, task: Task) -> tuple[float, float]:
+    """Per cent of the test part, and of the training part."""
+    rows = prepared(rows, task.n_train)
+    model = searched(rows[task.train], task.labels[task.train])
+    return tuple(100 * model.score(rows[p], task.labels[p]) for p in (task.test, task.train))
+
+
+def best_gamma(make: Callable, labels: np.ndarray) -> float:
+    """By cross-validation on some training documents."""
+    made = {gamma: prepared(make(gamma), len(labels)) for gamma in GAMMAS}
+    return max(GAMMAS, key=lambda gamma: searched(made[gamma], labels).best_score_)
+
+
+def known_landmarks(method: str, distances: np.ndarray, gamma: float) -> np.ndarray:
+    """Features from distances that are known already: only to choose γ."""
+    similarity = fp.Precomputed(np.exp(-gamma * distances))
+    size = min(100, len(distances) // 5)
+    model = fp.SimilarityFeatures(similarity, size, method=method, random_state=0)
+    return model.fit_transform(list(range(len(distances))))
+
+
+def landmark_features(method: str, gamma: float, size: int, task: Task):
+    """Features of all documents, and the seconds that they took."""
+    start = time.process_time()
+    similarity = fp.WordMover(vectors(), gamma, empty="far")
+    model = fp.SimilarityFeatures(similarity, size, method=method, random_state=task.seed)
+    train = model.fit_transform(task.documents[task.train])
+    rows = np.vstack([train, model.transform(task.documents[task.test])])
+    return rows, time.process_time() - start
+
+
+def affordable(method: str, gamma: float, task: Task, seconds: float) -> int:
+    """How many landmarks a time buys: two small trials, and one on the line through them."""
+    most = round(0.7 * task.n_train)
+    before, size = (16, landmark_features(method, gamma, 16, task)[1]), 64
+    for _ in range(2):
+        taken = landmark_features(method, gamma, size, task)[1]
+        each = max((taken - before[1]) / (size - before[0]), 1e-9) if size != before[0] else 1.0
+        before, size = (size, taken), int(np.clip(size + (seconds - taken) / each, 2, most))
+    return size
+
+
+def compared(name: str, whole: Task, seeds: range, some: int) -> Iterator[Result]:
+    columns: dict[tuple[str, int], int] = {}
+    for seed in seeds:
+        task = whole.shuffled(seed, split=True)
+        train, labels = task.documents[task.train], task.labels[:some]
+        made = {size: random_features(task.documents, train, size, seed) for size in SIZES}
+        gamma = best_gamma(partial(power, made[256][0][:some]), labels)
+        for size, (units, seconds) in made.items():
+            scores = accuracies(power(units, gamma), task)
+            yield Result(name, "WME", size, seed, gamma, size, seconds, *scores)
+        for title, method in METHODS.items():
+            known = partial(known_landmarks, method, task.distances[:some, :some])
+            gamma = best_gamma(known, labels)
+            for size in EQUAL:
+                if (title, size) not in columns:
+                    columns[title, size] = affordable(method, gamma, task, made[size][1])
+                count = columns[title, size]
+                rows, seconds = landmark_features(method, gamma, count, task)
+                scores = accuracies(rows, task)
+                yield Result(name, title, size, seed, gamma, count, seconds, *scores)
+
+
+def price_rows(repeats: int) -> Iterator[list[str]]:
+    for title, documents in by_length().items():
+        length = np.diff(documents.starts).mean()
+        some, similarity, taken = documents[:1000], fp.WordMover(vectors(), UNIT), []
+        chosen = documents[np.random.default_rng(0).permutation(len(documents))[:20]]
+        for _ in range(repeats + 1):
+            rows, feature = random_features(some, some, 256, 0)
+            start = time.process_time()
+            block = similarity.block(some, chosen)
+            column = time.process_time() - start
+            taken.append((1e6 * feature / rows.size, 1e6 * column / block.size))
+        feature, column = np.array(taken[1:]).T  # the first one may have compiled
+        ratio = column / feature
+        cells = [f"{values.min():.2f} ({values.max():.2f})" for values in (feature, column)]
+        cells.append(f"**{np.median(ratio):.1f}×** ({ratio.min():.1f}–{ratio.max():.1f})")
+        yield [f"{title}, L = {length:.1f}", *cells]
+
+
+def picked(results: list[Result], name: str, title: str, size: int, what: str) -> np.ndarray:
+    mine = (r for r in results if (r.name, r.title, r.R) == (name, title, size))
+    return np.array([getattr(result, what) for result in mine])
+
+
+def spread(values: np.ndarray, digits: int = 1) -> str:
+    return f"{np.mean(values):.{digits}f} ± {np.std(values):.{digits}f}"
+
+
+def written(results: list[Result], errors: dict, prices: list, **facts: object) -> str:
+    of = partial(picked, results)
+    slopes = {
+        name: linregress(np.log(SIZES), np.log([np.mean(of_set[size]) for size in SIZES]))
+        for name, of_set in errors.items()
+    }
+    error_rows = [
+        [name, *(spread(of_set[size], 4) for size in SIZES), f"{slopes[name].slope:.3f}"]
+        for name, of_set in errors.items()
+    ]
+    accuracy_rows = [
+        [f"{name}, {part}", *(spread(of(name, "WME", size, part)) for size in SIZES)]
+        for name, part in product(errors, ("test", "training"))
+    ]
+    time_rows, gains = [], {title: [] for title in METHODS}
+    for name, size in product(errors, EQUAL):
+        mine = of(name, "WME", size, "test")
+        row = [name, f"{size:,}", f"{of(name, 'WME', size, 'seconds').mean():.2f}", spread(mine)]
+        for title in METHODS:
+            test = of(name, title, size, "test")
+            seconds = of(name, title, size, "seconds").mean()
+            row += [f"{of(name, title, size, 'columns')[0]} in {seconds:.2f}", spread(test)]
+            gains[title].append(test.mean() - mine.mean())
+        time_rows.append(row)
+    verdicts = [
+        f"{title} against WME: ahead in {sum(g > 0 for g in gain)} of {len(gain)} lines, "
+        f"{np.mean(gain):+.1f} points on average, from {min(gain):+.1f} to {max(gain):+.1f}."
+        for title, gain in gains.items()
+    ]
+    columns = [f"R = {size:,}" for size in SIZES]
+    bought = [cell for t in METHODS for cell in (f"{t}: landmarks, seconds", "accuracy")]
+    return TEXT.format(
+        errors=table(["data", *columns, "slope"], error_rows),
+        accuracies=table(["data", *columns], accuracy_rows),
+        prices=table(["documents", "WME feature", "landmark column", "ratio"], prices),
+        times=table(["data", "R", "seconds", "WME", *bought], time_rows),
+        verdict="\n".join(verdicts),
+        **facts,
+    )
+
+
+def draw(results: list[Result], errors: dict) -> None:
+    figure, axes = plt.subplots(1, 1 + len(errors), figsize=(12, 3.8), layout="constrained")
+    sizes, of = np.array(SIZES), partial(picked, results)
+    for name, of_set in errors.items():
+        means = np.array([np.mean(of_set[size]) for size in SIZES])
+        axes[0].loglog(sizes, means, marker="o", markersize=4, label=name)
+    axes[0].loglog(sizes, means[0] * np.sqrt(sizes[0] / sizes), "k:", label="slope −1/2")
+    axes[0].set(title="Error of the kernel", xlabel="random documents R", ylabel="relative error")
+    for axis, name in zip(axes[1:], errors, strict=True):
+        for title in TITLES:
+            shown = SIZES if title == "WME" else EQUAL
+            x = [of(name, title, size, "seconds").mean() for size in shown]
+            y = [of(name, title, size, "test") for size in shown]
+            means, deviations = np.mean(y, axis=1), np.std(y, axis=1)
+            axis.errorbar(x, means, deviations, marker="o", markersize=4, capsize=2, label=title)
+            for size, *at in zip(SIZES, x, means, strict=False) if title == "WME" else ():
+                axis.annotate(f"R = {size}", at, (5, -11), textcoords="offset points", size=7)
+        axis.set(title=name, xlabel="seconds for the features", ylabel="test accuracy, %")
+        axis.set_xscale("log")
+    for axis in axes:
+        axis.grid(alpha=0.25)
+        axis.legend(frameon=False, fontsize=8)
+    figure.savefig(DOCS / "figures" / "wme-convergence.svg", metadata={"Date": None})
+
+
+def main() -> None:
+    options = arguments(__doc__.splitlines()[0]).parse_args()
+    need_data()
+    #: Documents in all, and of the kernels whose error is measured.
+    sets = {"TWITTER": (None, 600), "R8": (1000, 300)}
+    seeds, reference, draws, repeats, some = range(3), 16_384, 4, 5, 700
+    if options.quick:
+        sets = {"TWITTER": (300, 100), "R8": (200, 50)}
+        seeds, reference, draws, repeats, some = range(1), 4096, 1, 2, 140
+    results: list[Result] = []
+    errors, facts = {}, []
+    prices = list(price_rows(repeats))
+    for name, (most, for_kernel) in sets.items():
+        task = load(name, most)
+        for result in compared(name, task, seeds, some):
+            results.append(result)
+            print(*result, sep=" | ", flush=True)
+        gamma = next(r.gamma for r in results if r.name == name)
+        errors[name] = kernel_errors(task, gamma, for_kernel, reference, draws)
+        length, n = np.diff(task.documents.starts).mean(), len(task.labels)
+        gammas = {t: sorted({r.gamma for r in results if r[:2] == (name, t)}) for t in TITLES}
+        chosen = ", ".join(f"{t} {' or '.join(map(str, g))}" for t, g in gammas.items())
+        facts.append(
+            f"{name}: {task.n_train:,} training and {n - task.n_train:,} test documents of "
+            f"{length:.0f} words, γ = {chosen}; error of the kernel: {for_kernel} of them, "
+            f"γ = {gamma}.\n"
+        )
+    text = written(
+        results, errors, prices,
+        facts="".join(facts), seeds=len(seeds), reference=reference, repeats=repeats,
+    )  # fmt: skip
+    print("\n" + text)
+    if not options.quick:
+        draw(results, errors)
+        (DOCS / "wme-convergence-table.md").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    with threadpool_limits(1):
+        main()
