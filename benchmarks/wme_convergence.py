@@ -169,19 +169,18 @@ def landmark_features(method: str, gamma: float, size: int, task: Task):
     return rows, time.process_time() - start
 
 
-def affordable(method: str, gamma: float, task: Task, seconds: float) -> int:
-    """How many landmarks a time buys: two small trials, and one on the line through them."""
-    most = round(0.7 * task.n_train)
-    before, size = (16, landmark_features(method, gamma, 16, task)[1]), 64
-    for _ in range(2):
-        taken = landmark_features(method, gamma, size, task)[1]
-        each = max((taken - before[1]) / (size - before[0]), 1e-9) if size != before[0] else 1.0
-        before, size = (size, taken), int(np.clip(size + (seconds - taken) / each, 2, most))
-    return size
+def affordable(method: str, gamma: float, count: int, task: Task, seconds: float):
+    """As many landmarks as the time buys, within a tenth: features, seconds, count."""
+    for _ in range(4):
+        rows, taken = landmark_features(method, gamma, count, task)
+        if abs(taken / seconds - 1) < 0.1:
+            break
+        count = int(np.clip(count * seconds / taken, 2, 0.7 * task.n_train))
+    return rows, taken, count
 
 
 def compared(name: str, whole: Task, seeds: range, some: int) -> Iterator[Result]:
-    columns: dict[tuple[str, int], int] = {}
+    counts = {(title, size): size // 4 for title in METHODS for size in EQUAL}
     for seed in seeds:
         task = whole.shuffled(seed, split=True)
         train, labels = task.documents[task.train], task.labels[:some]
@@ -194,10 +193,9 @@ def compared(name: str, whole: Task, seeds: range, some: int) -> Iterator[Result
             known = partial(known_landmarks, method, task.distances[:some, :some])
             gamma = best_gamma(known, labels)
             for size in EQUAL:
-                if (title, size) not in columns:
-                    columns[title, size] = affordable(method, gamma, task, made[size][1])
-                count = columns[title, size]
-                rows, seconds = landmark_features(method, gamma, count, task)
+                count, budget = counts[title, size], made[size][1]
+                rows, seconds, count = affordable(method, gamma, count, task, budget)
+                counts[title, size] = count  # where the next seed begins
                 scores = accuracies(rows, task)
                 yield Result(name, title, size, seed, gamma, count, seconds, *scores)
 
@@ -250,7 +248,8 @@ def written(results: list[Result], errors: dict, prices: list, **facts: object) 
         for title in METHODS:
             test = of(name, title, size, "test")
             seconds = of(name, title, size, "seconds").mean()
-            row += [f"{of(name, title, size, 'columns')[0]} in {seconds:.2f}", spread(test)]
+            count = of(name, title, size, "columns").mean()
+            row += [f"{count:.0f} in {seconds:.2f}", spread(test)]
             gains[title].append(test.mean() - mine.mean())
         time_rows.append(row)
     verdicts = [

@@ -115,6 +115,18 @@ def test_bad_input_is_one_message(folder, arguments, says):
     assert not (folder / "o").exists()
 
 
+def test_vectors_are_trained_and_used(folder):
+    lines = "\n".join(["the ship left the harbour", "melt the butter in a pan"] * 6)
+    (folder / "texts.txt").write_text(lines, encoding="utf-8")
+    said = fewpairs("vectors", "texts.txt", "-o", "v.npz", "--dimensions", "2", cwd=folder)
+    assert "9 word vectors of 2 dimensions" in said
+    fewpairs(
+        "approximate", "texts.txt", "--similarity", "word_mover", "--vectors", "v.npz",
+        "--landmarks", "3", "-o", "k.fewpairs", cwd=folder,
+    )  # fmt: skip
+    assert "no file" in fewpairs("vectors", "missing.txt", "-o", "v.npz", cwd=folder, code=2)
+
+
 def test_demo_runs_and_shows_the_point(tmp_path):
     text = fewpairs("demo", cwd=tmp_path)
     for part in ("Inspect", "Plan", "factored matrix", "true, on those rows", "Nystroem", "KMeans"):

@@ -125,6 +125,31 @@ def approximate(
 
 
 @app.command()
+def vectors(
+    texts: Annotated[Path, typer.Argument(help="Texts, one a line; .gz too.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help=".npz, or .txt for word2vec's text format.")
+    ],
+    dimensions: Annotated[int, typer.Option(help="Length of a vector.")] = 100,
+    method: Annotated[str, typer.Option(help="build-up, divide or eigs.")] = "build-up",
+    window: Annotated[int, typer.Option(help="Tokens that count as near.")] = 10,
+    min_count: Annotated[int, typer.Option(help="Occurrences that a word needs.")] = 5,
+    jobs: JobsOption = -1,
+) -> None:
+    """Train word vectors on the texts in a file, by distance geometry, and save them."""
+    from fewpairs.text.training import train_word_vectors  # noqa: PLC0415
+
+    _check_output(output)
+    if not texts.is_file():
+        raise InputError(f"there is no file {texts}.", "It holds the texts.", "Check the path.")
+    trained = train_word_vectors(
+        texts, dimensions, method, window=window, min_count=min_count, n_jobs=jobs
+    )
+    trained.save(output)
+    typer.echo(f"{trained!r}\nsaved to {output}")
+
+
+@app.command()
 def query(
     matrix: Annotated[Path, typer.Argument(help="A file that fewpairs approximate wrote.")],
     item: Annotated[int | None, typer.Option(help="Position of an item, from 0.")] = None,

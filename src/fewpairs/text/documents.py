@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.errors import InputError, UnknownNameError
@@ -190,10 +191,9 @@ class Documents:
 
     def centroids(self) -> FloatArray:
         """Return the weighted mean of each document's vectors; zero for an empty one."""
-        document = np.repeat(np.arange(len(self)), np.diff(self.starts))
-        result = np.zeros((len(self), self.vectors.dimensions))
-        np.add.at(result, document, self.weights[:, None] * self.vectors.array[self.words])
-        return result
+        shape = (len(self), len(self.vectors))
+        bags = sp.csr_array((self.weights, self.words, self.starts), shape)
+        return np.asarray(bags @ self.vectors.array, dtype=np.float64)
 
     @classmethod
     def joined(cls, parts: Sequence[Documents]) -> Documents:
