@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from fewpairs.arrays import IntArray
 from fewpairs.errors import InputError
-from fewpairs.text.documents import Tokenizer, read_tokens
+from fewpairs.text.documents import Tokenizer, as_sequence, read_tokens
 
 #: Tokens of one piece: what is counted at a time, and what is held in memory.
 PIECE = 2**25
@@ -76,7 +76,9 @@ class EncodedCorpus:
         numbers[None] = _END
         spool = _Spool()
         seen = np.zeros(1, dtype=np.int64)
-        for batch in _batches(_texts(texts), tokenizer):
+        for batch in _batches(
+            _lines(texts) if isinstance(texts, Path) else as_sequence(texts), tokenizer
+        ):
             known = len(numbers)
             codes = np.fromiter(map(numbers.__getitem__, batch), np.int32)
             _check_new(islice(numbers, known, None))
@@ -111,18 +113,6 @@ class _Spool:
     def __init__(self) -> None:
         self.file = SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - closed below
         weakref.finalize(self, self.file.close)
-
-
-def _texts(texts: Any) -> Iterable[Any]:
-    if isinstance(texts, Path):
-        return _lines(texts)
-    if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
-        raise InputError(
-            f"texts is a {type(texts).__name__}.",
-            "One text alone would be read letter by letter.",
-            "Pass a list of texts or of token lists, or pathlib.Path(name) of a file of lines.",
-        )
-    return texts
 
 
 def _lines(path: Path) -> Iterator[str]:

@@ -100,7 +100,7 @@ class Documents:
         if isinstance(texts, Documents):
             return texts.over(table)
         stopped = _stop_words(stop_words)
-        listed = list(_sequence(texts))
+        listed = list(as_sequence(texts))
         if listed and all(isinstance(text, Documents) for text in listed):
             return cls.joined([text.over(table) for text in listed])
         rows, counts, sizes, unknown = [], [], [], 0
@@ -218,7 +218,8 @@ def _check_names(weights: str, empty: str) -> None:
         raise UnknownNameError("empty", empty, EMPTY)
 
 
-def _sequence(texts: Any) -> Iterable[Any]:
+def as_sequence(texts: Any) -> Iterable[Any]:
+    """Refuse one text where many are needed."""
     if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
         raise InputError(
             f"documents is a {type(texts).__name__}.",

@@ -1,0 +1,85 @@
+"""What each option of the word vectors is worth, and how the default was chosen.
+
+One option changed at a time, English Wikipedia, K = 200. The default is what does best on the first
+column, every second pair of MEN, among settings of equal price; the other columns took no part.
+Writes docs/word-vector-options-table.md.
+
+    FEWPAIRS_DATA=… python benchmarks/word_vector_options.py [--quick]
+"""
+
+from __future__ import annotations
+
+import math
+import time
+
+import word_quality as quality
+from common import DOCS, arguments, need_data, table
+from threadpoolctl import threadpool_limits
+from word_vectors_speed import MIN_COUNT, tokens
+
+import fewpairs as fp
+from fewpairs.text.cooccurrence import Cooccurrences
+from fewpairs.text.corpus import EncodedCorpus
+
+COUNTING = {
+    "default": {},
+    "window 5": {"window": 5},
+    "window 15": {"window": 15},
+    "flat": {"weighting": "flat"},
+    "harmonic": {"weighting": "harmonic"},
+    "subsample 1e-3": {"subsample": 1e-3, "random_state": 0},
+}
+POINTWISE = {
+    "positive": {"positive": True},
+    "smoothing 0.75": {"smoothing": 0.75},
+    "positive, smoothing 0.75": {"positive": True, "smoothing": 0.75},
+    "positive, shift log 5": {"positive": True, "shift": math.log(5)},
+}
+PLACING = {
+    "4K references": {"references": "paper"},
+    "20K references": {"references": 20 * 200},
+    "40K references": {"references": 40 * 200},
+    "coreness": {"order": "coreness"},
+    "4K references, coreness": {"references": "paper", "order": "coreness"},
+    "eigs": {"method": "eigs"},
+}
+
+
+def line(title: str, model: fp.DistanceGeometryVectors, counts: Cooccurrences, gram) -> list[str]:
+    start = time.process_time()
+    model._place(counts, gram)  # noqa: SLF001 - counts serve many settings
+    seconds = time.process_time() - start
+    vectors = model.vectors_
+    scores = [quality.similarity(vectors, name)[0] for name in quality.SIMILARITY]
+    cells = [f"{score:.3f}" for score in (quality.half_of_men(vectors), *scores)]
+    return [title, f"{seconds:.1f}", *cells]
+
+
+def main() -> None:
+    options = arguments(__doc__.splitlines()[0]).parse_args()
+    need_data()
+    corpus = EncodedCorpus.of(tokens(10_000 if options.quick else None), min_count=MIN_COUNT)
+    rows = []
+
+    def add(title: str, counts: Cooccurrences, pointwise: dict, placing: dict) -> None:
+        model = fp.DistanceGeometryVectors(200, n_jobs=2, **placing)
+        rows.append(line(title, model, counts, counts.pmi(**pointwise)))
+        print(*rows[-1], sep=" | ", flush=True)
+
+    with threadpool_limits(1):
+        for title, counting in COUNTING.items():
+            counts = Cooccurrences.of(corpus, n_jobs=2, **counting)
+            add(title, counts, {}, {})
+            if title == "default":
+                for name, pointwise in POINTWISE.items():
+                    add(name, counts, pointwise, {})
+                for name, placing in PLACING.items():
+                    add(name, counts, {}, placing)
+    headings = ["changed", "CPU s of the vector step", "half of MEN", *quality.SIMILARITY]
+    if not options.quick:
+        text = table(headings, rows) + "\n"
+        (DOCS / "word-vector-options-table.md").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
