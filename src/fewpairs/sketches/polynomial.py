@@ -1,0 +1,284 @@
+"""The polynomial that a sketch should stand for.
+
+f(x) ≈ Σ cⱼ·xʲ on the entries of UVᵀ, with an eye on what sketching each power will cost: the
+variance of TensorSketch grows like 3ʲ, so coefficients must fall. Everything happens in y = x / a
+with a = max‖u‖·max‖v‖, so that powers neither overflow nor vanish.
+
+References
+----------
+Han, Avron, Shin, *Polynomial Tensor Sketch for Element-wise Function of Low-Rank Matrix*, equations
+3.5, 3.7 and 3.9, Algorithms 3 and 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.linalg as la
+import scipy.optimize
+import scipy.sparse as sp
+from numpy.polynomial import chebyshev
+
+from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.errors import InputError, UnknownNameError
+
+Function = Callable[[FloatArray], Any]
+CHOICES = ("coreset", "ridge", "chebyshev", "taylor")
+#: Points at which the polynomial is compared with the function.
+_GRID = 2001
+
+
+@dataclass(frozen=True, eq=False)
+class Polynomial:
+    """Coefficients of powers of y = x / radius, and how well they fit.
+
+    Parameters
+    ----------
+    coefficients : ndarray
+        Lowest degree first.
+    radius : float
+        Entries of UVᵀ lie between its negative and it.
+    worst : float
+        Largest |p(x) − f(x)| on that range.
+    """
+
+    coefficients: FloatArray
+    radius: float
+    worst: float
+
+    def __call__(self, x: npt.ArrayLike) -> FloatArray:
+        """Return p(x)."""
+        y = np.asarray(x) / self.radius
+        return np.asarray(np.polynomial.polynomial.polyval(y, self.coefficients))
+
+    def with_coefficients(self, coefficients: FloatArray, function: Function) -> Polynomial:
+        """Return another polynomial on the same range, compared with the function anew."""
+        grid = _grid(self.radius)
+        fitted = np.polynomial.polynomial.polyval(grid / self.radius, coefficients)
+        worst = float(np.abs(fitted - evaluated(function, grid)).max())
+        return Polynomial(coefficients, self.radius, worst)
+
+    @property
+    def degree(self) -> int:
+        """The highest power."""
+        return len(self.coefficients) - 1
+
+
+def radius_of(left: Any, right: Any) -> float:
+    """Return max‖u‖·max‖v‖, within which all inner products lie; 1 if all are zero."""
+    largest = float(np.sqrt(squares(left).max(initial=0) * squares(right).max(initial=0)))
+    return largest if largest > 0 else 1.0
+
+
+def squares(rows: Any) -> FloatArray:
+    """Return the squared length of each row, dense or sparse."""
+    if sp.issparse(rows):
+        return np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()
+    return np.asarray(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
+
+
+def evaluated(function: Function, x: FloatArray) -> FloatArray:
+    """Return f(x), or say where it is not defined."""
+    with np.errstate(all="ignore"):
+        values = np.asarray(function(x), dtype=np.float64)
+    if values.shape != x.shape:
+        raise InputError(
+            f"the function gave the shape {values.shape} for {x.shape}.",
+            "It is applied to every entry.",
+            "Pass a function of an array, such as numpy.exp; numpy.vectorize makes one.",
+        )
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        raise InputError(
+            f"the function is {values.flat[bad[0]]} at {x.flat[bad[0]]:.6g}; inner products of the "
+            f"rows can lie anywhere from {x.min():.6g} to {x.max():.6g}.",
+            "A polynomial is fitted on the whole range.",
+            "Scale or shift the vectors, or pass a function that is finite there.",
+        )
+    return values
+
+
+def fit_polynomial(
+    function: Function,
+    left: Any,
+    right: Any,
+    degree: int,
+    size: int,
+    *,
+    choice: str = "coreset",
+    n_centers: int = 10,
+    nonnegative: bool = False,
+    exact: int = 0,
+    rng: np.random.Generator,
+) -> Polynomial:
+    """Choose the coefficients.
+
+    Parameters
+    ----------
+    function : callable of an array
+    left, right : ndarray or csr_array of shape (n, d), (m, d)
+    degree : int
+    size : int
+        Of the sketch of each power.
+    choice : {"coreset", "ridge", "chebyshev", "taylor"}
+        Ridge regression on k × n entries, or on all of them; or a series, blind to the sketch.
+    n_centers : int, default=10
+        k.
+    nonnegative : bool, default=False
+        Coefficients at least 0, as a feature map needs.
+    exact : int, default=0
+        Powers up to this one are not sketched, and carry no penalty.
+    rng : numpy Generator
+        For the first centre.
+
+    Returns
+    -------
+    Polynomial
+    """
+    if choice not in CHOICES:
+        raise UnknownNameError("coefficients", choice, CHOICES)
+    radius = radius_of(left, right)
+    evaluated(function, _grid(radius))  # defined everywhere?
+    if choice in ("chebyshev", "taylor"):
+        fitted = _series(function, degree, radius, choice)
+        if nonnegative:
+            fitted = np.maximum(fitted, 0)
+    else:
+        rows, weights, others = (
+            (left, np.ones(left.shape[0]), right)
+            if choice == "ridge"
+            else _coreset(left, right, n_centers, rng)
+        )
+        variances = _variances(left, right, degree, size)
+        variances[: exact + 1] = 0.0
+        fitted = _ridge(function, rows, weights, others, radius, variances, nonnegative=nonnegative)
+    return Polynomial(fitted, radius, 0.0).with_coefficients(fitted, function)
+
+
+def _grid(radius: float) -> FloatArray:
+    return np.asarray(radius * np.cos(np.linspace(0, np.pi, _GRID)))
+
+
+def _series(function: Function, degree: int, radius: float, choice: str) -> FloatArray:
+    if choice == "chebyshev":
+        terms = chebyshev.chebinterpolate(lambda y: function(radius * y), degree)
+        return np.asarray(_to_powers(degree) @ terms)
+    # Cauchy's integral over a circle: derivatives without differences.
+    points = np.exp(2j * np.pi * np.arange(4 * degree + 4) / (4 * degree + 4))
+    try:
+        around = np.asarray(function(points))
+        ahead = np.fft.fft(around)[: degree + 1].real / len(points)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            "the function takes no complex numbers.",
+            "A Taylor series is for analytic functions.",
+            'Pass coefficients="coreset".',
+        ) from error
+    return np.asarray(ahead * radius ** np.arange(degree + 1))
+
+
+def _to_powers(degree: int) -> FloatArray:
+    """R with (coefficients of powers) = R·(coefficients of Chebyshev polynomials)."""
+    columns = [
+        np.pad(chebyshev.cheb2poly([0] * j + [1]), (0, degree - j)) for j in range(degree + 1)
+    ]
+    return np.array(columns, dtype=np.float64).T
+
+
+def _variances(left: Any, right: Any, degree: int, size: int) -> FloatArray:
+    """W²: what a unit coefficient of each power costs in squared error, by Theorem 1.
+
+    The theorem has 2 + 3ʲ and Σ‖u‖²ʲ for the power j. The paper's definition, and its code, take
+    the next higher power's, which shrinks high powers more; on all data that we tried this is
+    better (`benchmarks/elementwise.py`), since the bound for low powers is the looser one.
+    """
+    lengths = [squares(rows) for rows in (left, right)]
+    u, v = (x / max(float(x.max(initial=0)), 1e-300) for x in lengths)  # y is relative as well
+    powers = np.arange(1, degree + 1) + 1
+    sums = np.array([(u**j).sum() * (v**j).sum() for j in powers])
+    return np.concatenate([[0.0], degree * (2 + 3.0**powers) * sums / size])
+
+
+def _ridge(
+    function: Function,
+    rows: Any,
+    weights: FloatArray,
+    others: Any,
+    radius: float,
+    variances: FloatArray,
+    *,
+    nonnegative: bool,
+) -> FloatArray:
+    """Solve equation 3.9: least squares in Chebyshev's basis, a penalty on powers."""
+    degree = len(variances) - 1
+    gram, moment = np.zeros((degree + 1, degree + 1)), np.zeros(degree + 1)
+    for k in range(rows.shape[0]):
+        row = rows[[k]]
+        x = others @ (row.toarray().ravel() if sp.issparse(row) else row.ravel())
+        x = np.asarray(x, dtype=np.float64)
+        basis = chebyshev.chebvander(np.clip(x / radius, -1, 1), degree)
+        gram += weights[k] * (basis.T @ basis)
+        moment += weights[k] * (basis.T @ evaluated(function, x))
+    turn = _to_powers(degree)
+    normal = gram + turn.T @ (variances[:, None] * turn)
+    if not nonnegative:
+        return np.asarray(turn @ la.lstsq(normal, moment)[0])
+    # The same quadratic form in powers, as a small least-squares problem with bounds.
+    back = np.linalg.inv(turn)
+    values, vectors = la.eigh(back.T @ normal @ back)
+    root = np.sqrt(np.maximum(values, values[-1] * 1e-14))
+    target = (vectors.T @ (back.T @ moment)) / root
+    return np.asarray(scipy.optimize.nnls(root[:, None] * vectors.T, target)[0])
+
+
+def _coreset(
+    left: Any, right: Any, n_centers: int, rng: np.random.Generator
+) -> tuple[Any, FloatArray, Any]:
+    """Centres of the side that they stand for better, their sizes, and the other side."""
+    chosen, counts, miss = k_centers(left, n_centers, rng)
+    if right is left:
+        return left[chosen], counts, right
+    others, other_counts, other_miss = k_centers(right, n_centers, rng)
+    lengths = np.sqrt(squares(left)).sum(), np.sqrt(squares(right)).sum()
+    if miss * lengths[1] < other_miss * lengths[0]:
+        return left[chosen], counts, right
+    return right[others], other_counts, left
+
+
+def k_centers(
+    rows: Any, count: int, rng: np.random.Generator
+) -> tuple[IntArray, FloatArray, float]:
+    """Greedy k-centre: take the farthest row, again and again.
+
+    Parameters
+    ----------
+    rows : ndarray or csr_array of shape (n, d)
+    count : int
+    rng : numpy Generator
+
+    Returns
+    -------
+    chosen : ndarray of int64
+    sizes : ndarray of float64
+        How many rows are nearest to each.
+    miss : float
+        Sum of the distances to the nearest.
+    """
+    n = rows.shape[0]
+    lengths = squares(rows)
+    chosen = [int(rng.integers(n))]
+    nearest, owner = np.full(n, np.inf), np.zeros(n, dtype=np.int64)
+    for k in range(min(count, n)):
+        if k:
+            chosen.append(int(np.argmax(nearest)))
+        row = rows[[chosen[-1]]]
+        product = rows @ (row.toarray().ravel() if sp.issparse(row) else row.ravel())
+        distance = np.maximum(lengths + lengths[chosen[-1]] - 2 * np.asarray(product), 0)
+        closer = distance < nearest
+        nearest[closer], owner[closer] = distance[closer], k
+    sizes = np.bincount(owner, minlength=len(chosen)).astype(np.float64)
+    return np.array(chosen), sizes, float(np.sqrt(nearest).sum())

@@ -1,0 +1,225 @@
+"""Feature maps of f(⟨x, y⟩) and of the Gaussian kernel, for scikit-learn."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from fewpairs.arrays import FloatArray, RandomState, generator
+from fewpairs.errors import InputError
+from fewpairs.sketches.feature_map import FeatureMap, make_map
+from fewpairs.sketches.polynomial import Function, squares
+
+
+class _Sketch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """What both transformers share: drawing the map, and what scikit-learn asks."""
+
+    degree: int
+    sketch_size: int
+    coefficients: str
+    n_centers: int
+    exact_linear: bool
+    random_state: RandomState
+
+    def _draw(self, function: Function, rows: Any, weights: FloatArray | None) -> None:
+        self._map: FeatureMap = make_map(
+            function, rows, rows, degree=self.degree, size=self.sketch_size,
+            choice=self.coefficients, n_centers=self.n_centers, exact_linear=self.exact_linear,
+            nonnegative=True, rng=generator(self.random_state), weights=weights,
+        )  # fmt: skip
+        self.polynomial_ = self._map.polynomial
+        self._n_features_out = int(sum(self._map.widths))
+
+    def _validated(self, X: Any, *, reset: bool) -> Any:
+        rows = validate_data(
+            self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32]
+        )
+        return sp.csr_array(rows) if sp.issparse(rows) else rows
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class PolynomialSketch(_Sketch):
+    """Features whose inner products approximate f(⟨x, y⟩), by Poly-TensorSketch.
+
+    Features need a polynomial without negative coefficients: for a function that has none nearby,
+    such as a sigmoid, use `elementwise`, which carries signs.
+
+    Parameters
+    ----------
+    function : callable of an array
+    degree : int, default=10
+    sketch_size : int, default=10
+        At most ``degree * sketch_size + 1`` features come out.
+    coefficients : {"tuned", "coreset", "ridge", "chebyshev", "taylor"}, default="tuned"
+    n_centers : int, default=10
+    exact_linear : bool, default=True
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    polynomial_ : Polynomial
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal(size=(100, 5)) / 3
+    >>> PolynomialSketch(np.exp, random_state=0).fit_transform(X).shape[0]
+    100
+    """
+
+    def __init__(
+        self,
+        function: Function = np.exp,
+        *,
+        degree: int = 10,
+        sketch_size: int = 10,
+        coefficients: str = "tuned",
+        n_centers: int = 10,
+        exact_linear: bool = True,
+        random_state: RandomState = None,
+    ) -> None:
+        self.function = function
+        self.degree = degree
+        self.sketch_size = sketch_size
+        self.coefficients = coefficients
+        self.n_centers = n_centers
+        self.exact_linear = exact_linear
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn's signature
+        """Fit the polynomial to the rows' inner products and draw the sketch.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        rows = self._validated(X, reset=True)
+        self._draw(self.function, rows, None)
+        return self
+
+    def transform(self, X: Any) -> npt.NDArray[Any]:
+        """Return the features of rows, seen before or not.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features_out)
+        """
+        check_is_fitted(self)
+        return self._map(self._validated(X, reset=False))
+
+
+class RBFSketch(_Sketch):
+    """Features of the Gaussian kernel exp(−γ·|x − y|²), by Poly-TensorSketch.
+
+    The kernel is z(x)·exp(2γ⟨x, y⟩)·z(y) with z(x) = exp(−γ|x|²). Data are centred first, unless
+    they are sparse: the kernel does not care, and the polynomial has a smaller range to fit.
+
+    Parameters
+    ----------
+    gamma : float, optional
+        By default one over the number of features, as in scikit-learn.
+    degree, sketch_size, coefficients, n_centers, exact_linear, random_state :
+        As for `PolynomialSketch`.
+
+    Attributes
+    ----------
+    gamma_ : float
+    mean_ : ndarray of shape (n_features,)
+    polynomial_ : Polynomial
+
+    Examples
+    --------
+    >>> from sklearn.metrics.pairwise import rbf_kernel
+    >>> X = np.random.default_rng(0).normal(size=(200, 5))
+    >>> Z = RBFSketch(gamma=0.05, random_state=0).fit_transform(X)
+    >>> bool(np.abs(Z @ Z.T - rbf_kernel(X, gamma=0.05)).mean() < 0.05)
+    True
+    """
+
+    def __init__(
+        self,
+        gamma: float | None = None,
+        *,
+        degree: int = 10,
+        sketch_size: int = 10,
+        coefficients: str = "tuned",
+        n_centers: int = 10,
+        exact_linear: bool = True,
+        random_state: RandomState = None,
+    ) -> None:
+        self.degree = degree
+        self.sketch_size = sketch_size
+        self.coefficients = coefficients
+        self.n_centers = n_centers
+        self.exact_linear = exact_linear
+        self.random_state = random_state
+        self.gamma = gamma
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn's signature
+        """Centre the rows, fit the polynomial to exp, and draw the sketch.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        rows = self._validated(X, reset=True)
+        self.gamma_ = 1 / rows.shape[1] if self.gamma is None else float(self.gamma)
+        if not np.isfinite(self.gamma_) or self.gamma_ <= 0:
+            raise InputError(
+                f"gamma is {self.gamma!r}.",
+                "It says how fast the kernel falls with the distance.",
+                "Pass a positive number.",
+            )
+        # A sparse matrix would not stay sparse.
+        sparse = sp.issparse(rows)
+        self.mean_ = np.zeros(rows.shape[1]) if sparse else rows.mean(axis=0)
+        scaled, heights = self._scaled(rows)
+        self._draw(np.exp, scaled, heights)
+        return self
+
+    def transform(self, X: Any) -> npt.NDArray[Any]:
+        """Return the features of rows, seen before or not.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features_out)
+        """
+        check_is_fitted(self)
+        scaled, heights = self._scaled(self._validated(X, reset=False))
+        features = self._map(scaled)
+        features *= heights[:, None].astype(features.dtype)
+        return features
+
+    def _scaled(self, rows: Any) -> tuple[Any, FloatArray]:
+        """√(2γ)·x and z(x)."""
+        centred = rows if sp.issparse(rows) else rows - self.mean_.astype(rows.dtype)
+        scaled = centred * np.sqrt(2 * self.gamma_).astype(rows.dtype)
+        return scaled, np.exp(-squares(scaled) / 2)

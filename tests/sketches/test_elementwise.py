@@ -1,0 +1,189 @@
+"""f(UVᵀ): exact where theory says exact, better than the paper's coefficients elsewhere."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.utils.estimator_checks import check_estimator
+
+import fewpairs as fp
+from fewpairs.sketches.fourier import fourier_features
+from fewpairs.sketches.polynomial import fit_polynomial, k_centers
+
+COEFFICIENTS = ("tuned", "coreset", "ridge", "chebyshev", "taylor")
+
+
+def rows(n=300, d=6, seed=0, scale=0.4):
+    return scale * np.random.default_rng(seed).normal(size=(n, d))
+
+
+def relative(K, exact):
+    return np.linalg.norm(K.to_dense() - exact) / np.linalg.norm(exact)
+
+
+@pytest.mark.parametrize("coefficients", COEFFICIENTS)
+def test_constant_and_linear_functions_are_exact(coefficients):
+    u, v = rows(), rows(200, seed=1)
+    options = {"coefficients": coefficients, "random_state": 0}
+    constant = fp.elementwise(lambda x: 0 * x + 3.0, u, v, **options)
+    np.testing.assert_allclose(constant.to_dense(), 3.0, rtol=1e-6)
+    linear = fp.elementwise(lambda x: 2 * x - 1, u, v, **options)
+    np.testing.assert_allclose(linear.to_dense(), 2 * u @ v.T - 1, atol=1e-6)
+
+
+def test_polynomials_converge_with_the_sketch_size():
+    u = rows()
+    exact = 1 + (u @ u.T) ** 3
+    off = [
+        relative(
+            fp.elementwise(lambda x: 1 + x**3, u, degree=3, sketch_size=m, random_state=0), exact
+        )
+        for m in (10, 200, 4000)
+    ]
+    assert off[2] < 0.04
+    assert off[0] > off[1] > off[2]
+
+
+@pytest.mark.parametrize("coefficients", COEFFICIENTS)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_it_approximates_exp(coefficients, sparse):
+    u, v = rows(), rows(250, seed=1)
+    exact = np.exp(u @ v.T)
+    given = (sp.csr_array(u), sp.csr_array(v)) if sparse else (u, v)
+    K = fp.elementwise(
+        np.exp, *given, degree=4, sketch_size=200, coefficients=coefficients, random_state=0
+    )
+    assert K.shape == (300, 250)
+    assert K.left.shape[1] <= 801
+    assert relative(K, exact) < 0.12
+    assert K.error.low <= relative(K, exact) * 1.05
+    assert K.error.high >= relative(K, exact) * 0.95
+
+
+def test_tuning_and_exact_terms_beat_the_paper_at_equal_width():
+    u = rows(400, 20, scale=0.25)
+    exact = np.exp(u @ u.T)
+    errors = {}
+    for name, options in {
+        "ours": {},
+        "paper": {"coefficients": "coreset", "exact_linear": False},
+        "taylor": {"coefficients": "taylor", "exact_linear": False},
+    }.items():
+        found = [fp.elementwise(np.exp, u, random_state=k, **options) for k in range(5)]
+        assert all(K.left.shape[1] <= 101 for K in found)
+        errors[name] = np.mean([relative(K, exact) for K in found])
+    assert errors["ours"] < 0.5 * errors["paper"] < errors["paper"] < errors["taylor"]
+
+
+def test_negative_coefficients_are_signs():
+    u = rows()
+    K = fp.elementwise(np.cos, u, degree=4, sketch_size=100, random_state=0)
+    assert K.symmetric
+    assert set(np.unique(np.diag(K.core))) == {-1.0, 1.0}
+    assert relative(K, np.cos(u @ u.T)) < 0.02
+
+
+def test_the_polynomial_states_its_range_and_error():
+    u = rows()
+    K = fp.elementwise(np.exp, u, coefficients="chebyshev", random_state=0)
+    radius = (u**2).sum(axis=1).max()
+    assert K.polynomial.radius == pytest.approx(radius)
+    x = np.linspace(-radius, radius, 500)
+    assert np.abs(K.polynomial(x) - np.exp(x)).max() <= K.polynomial.worst * 1.01 + 1e-12
+    assert K.polynomial.worst < 1e-3 * np.exp(radius)
+
+
+def test_coreset_of_all_rows_is_ridge():
+    u = rows(40)
+    options = {"degree": 5, "size": 10, "rng": np.random.default_rng(0)}
+    ridge = fit_polynomial(np.exp, u, u, choice="ridge", **options)
+    coreset = fit_polynomial(np.exp, u, u, choice="coreset", n_centers=40, **options)
+    np.testing.assert_allclose(coreset.coefficients, ridge.coefficients, rtol=1e-6, atol=1e-9)
+    positive = fit_polynomial(np.cos, u, u, choice="ridge", nonnegative=True, **options)
+    assert (positive.coefficients >= 0).all()
+
+
+def test_k_centers_cover():
+    points = np.repeat(np.eye(4), 25, axis=0)
+    chosen, sizes, miss = k_centers(points, 4, np.random.default_rng(0))
+    assert len(set(np.argmax(points[chosen], axis=1))) == 4
+    assert sizes.tolist() == [25.0] * 4
+    assert miss == pytest.approx(0, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("u", "options"),
+    [
+        (rows(50, 1), {}),
+        (np.zeros((20, 3)), {}),
+        (np.vstack([np.zeros((1, 3)), rows(20, 3)]), {}),
+        (rows(50, 3), {"degree": 0}),
+        (rows(50, 3), {"degree": 1}),
+        (rows(50, 3), {"sketch_size": 1}),
+        (rows(50, 200), {}),
+        (rows(50, 3).astype(np.float32), {}),
+        (np.arange(12).reshape(6, 2) % 2, {}),
+    ],
+)
+def test_corner_cases_stay_finite(u, options):
+    K = fp.elementwise(np.exp, u, random_state=0, **options)
+    assert np.isfinite(K.to_dense()).all()
+    assert K.left.shape[1] <= options.get("degree", 10) * options.get("sketch_size", 10) + 1
+
+
+@pytest.mark.parametrize(
+    ("f", "u", "words"),
+    [
+        (np.log, rows(), "from -"),
+        (np.exp, 1e3 * rows(), "inf"),
+        (lambda x: x.sum(), rows(), "shape"),
+        (np.exp, np.full((3, 2), np.nan), "not finite"),
+        (np.exp, np.ones(3), "shape"),
+        (np.exp, [["a", "b"]], "dtype"),
+    ],
+)
+def test_bad_input_is_named(f, u, words):
+    with pytest.raises(fp.errors.InputError, match=words):
+        fp.elementwise(f, u)
+
+
+def test_bad_options_are_named():
+    with pytest.raises(fp.errors.InputError, match="6 dimensions and V 3"):
+        fp.elementwise(np.exp, rows(), rows(d=3))
+    with pytest.raises(fp.errors.UnknownNameError, match="corset"):
+        fp.elementwise(np.exp, rows(), coefficients="corset")
+    with pytest.raises(fp.errors.InputError, match="degree is -1"):
+        fp.elementwise(np.exp, rows(), degree=-1)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_rbf_sketch_beats_fourier_features(sparse):
+    x = rows(400, 10, scale=0.5)
+    exact = rbf_kernel(x, gamma=0.1)
+    given = sp.csr_array(x) if sparse else x
+    ours, theirs = [], []
+    for seed in range(5):
+        z = fp.RBFSketch(gamma=0.1, random_state=seed).fit(given).transform(given)
+        assert z.shape[1] <= 101
+        ours.append(np.linalg.norm(z @ z.T - exact))
+        w = fourier_features(x, 100, 0.1, seed)
+        theirs.append(np.linalg.norm(w @ w.T - exact))
+    assert np.mean(ours) < 0.5 * np.mean(theirs)
+
+
+def test_rbf_sketch_does_not_mind_a_shift():
+    x = rows(100, 4)
+    one = fp.RBFSketch(random_state=0).fit_transform(x)
+    two = fp.RBFSketch(random_state=0).fit_transform(x + 100)
+    np.testing.assert_allclose(one, two, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "estimator", [fp.RBFSketch(random_state=0), fp.PolynomialSketch(np.square, random_state=0)]
+)
+def test_scikit_learn_s_own_checks(estimator):
+    found = check_estimator(estimator, on_fail=None, on_skip=None)
+    failed = [(x["check_name"], x["exception"]) for x in found if x["status"] == "failed"]
+    assert not failed
