@@ -13,11 +13,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.linalg as la
-import scipy.optimize
 import scipy.sparse as sp
 
 from fewpairs.arrays import FloatArray
-from fewpairs.sketches.polynomial import Function, Polynomial, evaluated, fit_polynomial, squares
+from fewpairs.sketches.polynomial import (
+    Function,
+    Polynomial,
+    evaluated,
+    fit_polynomial,
+    solved,
+    squares,
+)
 from fewpairs.sketches.tensor_sketch import TensorSketch, parts
 
 #: Sampled entries on which coefficients are tuned, for each of them.
@@ -89,16 +95,20 @@ class FeatureMap:
         """
         count = _ENTRIES * (self.polynomial.degree + 1)
         i, j = rng.integers(0, left.shape[0], count), rng.integers(0, right.shape[0], count)
+        matter = np.ones(count) if weights is None else weights[i] * weights[j]
+        if left is right:
+            # Entries of the diagonal are the largest: some must be there, at their due weight.
+            some = count // 50
+            j[:some] = i[:some]
+            matter[:some] = 1.0 if weights is None else weights[i[:some]] ** 2
+            matter[:some] *= np.sqrt(min(1.0, 50 / left.shape[0]))
         one = replace(self, polynomial=replace(self.polynomial, coefficients=self._ones))
         left_rows, right_rows = left[i], right[j]
         products = one(left_rows) * one(right_rows)
         starts = np.cumsum([0, *self.widths[:-1]])
         design = np.add.reduceat(products, starts, axis=1).astype(np.float64)
         exact = evaluated(function, row_products(left_rows, right_rows))
-        if weights is not None:
-            both = weights[i] * weights[j]
-            design, exact = design * both[:, None], exact * both
-        found = scipy.optimize.nnls(design, exact)[0] if nonnegative else la.lstsq(design, exact)[0]
+        found = solved(design * matter[:, None], exact * matter, nonnegative=nonnegative)
         return replace(self, polynomial=self.polynomial.with_coefficients(found, function))
 
     @property

@@ -28,6 +28,10 @@ from fewpairs.errors import InputError, UnknownNameError
 
 Function = Callable[[FloatArray], Any]
 CHOICES = ("coreset", "ridge", "chebyshev", "taylor")
+#: The penalty on a power is the theorem's for the power this much higher.
+SHIFT = 1
+#: Directions smaller than this, relative to the largest, carry no information.
+_ROUNDING = 1e-9
 #: Points at which the polynomial is compared with the function.
 _GRID = 2001
 
@@ -182,9 +186,17 @@ def _series(function: Function, degree: int, radius: float, choice: str) -> Floa
 
 
 def _to_powers(degree: int) -> FloatArray:
-    """R with (coefficients of powers) = R·(coefficients of Chebyshev polynomials)."""
+    """Return R: coefficients of powers are R times those of Chebyshev polynomials."""
     columns = [
         np.pad(chebyshev.cheb2poly([0] * j + [1]), (0, degree - j)) for j in range(degree + 1)
+    ]
+    return np.array(columns, dtype=np.float64).T
+
+
+def _from_powers(degree: int) -> FloatArray:
+    """Return the inverse of `_to_powers`, without inverting."""
+    columns = [
+        np.pad(chebyshev.poly2cheb([0] * j + [1]), (0, degree - j)) for j in range(degree + 1)
     ]
     return np.array(columns, dtype=np.float64).T
 
@@ -198,7 +210,7 @@ def _variances(left: Any, right: Any, degree: int, size: int) -> FloatArray:
     """
     lengths = [squares(rows) for rows in (left, right)]
     u, v = (x / max(float(x.max(initial=0)), 1e-300) for x in lengths)  # y is relative as well
-    powers = np.arange(1, degree + 1) + 1
+    powers = np.arange(1, degree + 1) + SHIFT
     sums = np.array([(u**j).sum() * (v**j).sum() for j in powers])
     return np.concatenate([[0.0], degree * (2 + 3.0**powers) * sums / size])
 
@@ -223,16 +235,39 @@ def _ridge(
         basis = chebyshev.chebvander(np.clip(x / radius, -1, 1), degree)
         gram += weights[k] * (basis.T @ basis)
         moment += weights[k] * (basis.T @ evaluated(function, x))
-    turn = _to_powers(degree)
-    normal = gram + turn.T @ (variances[:, None] * turn)
-    if not nonnegative:
-        return np.asarray(turn @ la.lstsq(normal, moment)[0])
-    # The same quadratic form in powers, as a small least-squares problem with bounds.
-    back = np.linalg.inv(turn)
-    values, vectors = la.eigh(back.T @ normal @ back)
-    root = np.sqrt(np.maximum(values, values[-1] * 1e-14))
-    target = (vectors.T @ (back.T @ moment)) / root
-    return np.asarray(scipy.optimize.nnls(root[:, None] * vectors.T, target)[0])
+    # In powers the penalty is diagonal, and with it the problem is well conditioned; entries are
+    # summed up in Chebyshev's basis, where they stay of one size.
+    values, vectors = la.eigh(gram)
+    root = np.sqrt(np.maximum(values, 0))
+    kept = root > root[-1] * np.sqrt(_ROUNDING)
+    design = (root[kept, None] * vectors[:, kept].T) @ _from_powers(degree)
+    target = (vectors[:, kept].T @ moment) / root[kept]
+    return solved(
+        np.vstack([design, np.diag(np.sqrt(variances))]),
+        np.concatenate([target, np.zeros(degree + 1)]),
+        nonnegative=nonnegative,
+    )
+
+
+def solved(design: FloatArray, target: FloatArray, *, nonnegative: bool) -> FloatArray:
+    """Return the least-squares solution, with columns brought to one length first.
+
+    Parameters
+    ----------
+    design : ndarray of shape (n, p)
+    target : ndarray of shape (n,)
+    nonnegative : bool
+
+    Returns
+    -------
+    ndarray of shape (p,)
+    """
+    lengths = np.linalg.norm(design, axis=0)
+    lengths[lengths == 0] = 1.0
+    scaled = design / lengths
+    if nonnegative:
+        return np.asarray(scipy.optimize.nnls(scaled, target)[0] / lengths)
+    return np.asarray(la.lstsq(scaled, target, cond=_ROUNDING)[0] / lengths)
 
 
 def _coreset(
