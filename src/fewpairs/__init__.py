@@ -25,6 +25,7 @@ _HOMES = {
     "embed_sequences": "text.kmers",
     "read_fasta": "text.kmers",
     "emd": "transport.emd",
+    "sinkhorn": "transport.sinkhorn",
     "wmd": "transport.wmd",
     "wmd_bounds": "transport.neighbors",
     "wmd_neighbors": "transport.neighbors",

@@ -125,3 +125,7 @@ class PairsDroppedWarning(FewpairsWarning):
 
 class FewerDimensionsWarning(FewpairsWarning):
     """The data span fewer dimensions than were asked for."""
+
+
+class NegativeKernelWarning(FewpairsWarning):
+    """An approximated kernel has sums that are not positive."""

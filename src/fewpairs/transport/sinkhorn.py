@@ -1,0 +1,191 @@
+"""Entropic transport by Sinkhorn's iteration, with a dense cost or with a factored kernel.
+
+Given masses a, b and costs C, find the plan P = diag(u)·K·diag(v), K = exp(−C / reg), with the
+marginals a and b. Each step is two products with K: n·m operations, or of order n + m where K is
+factored.
+
+References
+----------
+Cuturi, *Sinkhorn distances*; Han, Avron, Shin, *Polynomial Tensor Sketch*, section 4.3.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import logsumexp
+
+from fewpairs.arrays import FloatArray
+from fewpairs.errors import InputError, NegativeKernelWarning
+
+#: A factored kernel may be negative where it should be tiny: sums below this share of the largest
+#: are set to it.
+_FLOOR = 1e-12
+_SAME_MASS = 1e-8
+
+
+class Transport(NamedTuple):
+    """An entropic plan diag(left)·K·diag(right), never written down.
+
+    Attributes
+    ----------
+    left, right : ndarray
+        Scalings; for a dense cost their logarithms may be large, so they are kept as logarithms.
+    cost : float or None
+        Σ Pᵢⱼ·Cᵢⱼ; None where a factored kernel came without costs.
+    iterations : int
+    marginal_error : float
+        Σ |row sums − a| at the end.
+    """
+
+    left: FloatArray
+    right: FloatArray
+    cost: float | None
+    iterations: int
+    marginal_error: float
+
+
+def sinkhorn(
+    a: npt.ArrayLike,
+    b: npt.ArrayLike,
+    cost: Any = None,
+    *,
+    reg: float | None = None,
+    kernel: Any = None,
+    max_iterations: int = 1000,
+    tolerance: float = 1e-9,
+) -> Transport:
+    """Move masses at a small cost, blurred by entropy.
+
+    Parameters
+    ----------
+    a, b : array-like of shape (n,), (m,)
+        Masses, positive or zero, equal in sum.
+    cost : array-like of shape (n, m), or pair of arrays of shape (n, p), (m, p)
+        With a factored kernel, the costs as A·Bᵀ; squared distances have p = d + 2.
+    reg : float
+        Strength of the blur, for a dense cost.
+    kernel : FactoredMatrix or array, optional
+        exp(−cost / reg), approximately: then nothing of size n × m is made.
+    max_iterations : int, default=1000
+    tolerance : float, default=1e-9
+        Stop when the row sums are this near to `a`, as a share of the mass.
+
+    Returns
+    -------
+    Transport
+        `left` and `right` are logarithms for a dense cost, plain scalings for a kernel.
+
+    Examples
+    --------
+    >>> found = sinkhorn([0.5, 0.5], [0.5, 0.5], [[0.0, 1.0], [1.0, 0.0]], reg=0.1)
+    >>> round(found.cost, 4)
+    0.0
+    """
+    supply, demand = _checked(a, "a"), _checked(b, "b")
+    if abs(supply.sum() - demand.sum()) > _SAME_MASS * supply.sum():
+        raise InputError(
+            f"a sums to {supply.sum():.9g} and b to {demand.sum():.9g}.",
+            "All that leaves must arrive.",
+            "Divide each by its sum.",
+        )
+    if kernel is not None:
+        return _by_kernel(supply, demand, kernel, cost, max_iterations, tolerance)
+    table = np.asarray(cost, dtype=np.float64)
+    if table.shape != (len(supply), len(demand)) or not np.isfinite(table).all():
+        raise InputError(
+            f"the cost has the shape {table.shape} for {len(supply)} and {len(demand)} masses, or "
+            "is not finite.",
+            "There is one cost for each pair of places.",
+            "Pass a finite array of that shape, or a kernel.",
+        )
+    if reg is None or not np.isfinite(reg) or reg <= 0:
+        raise InputError(
+            f"reg is {reg!r}.", "It is the strength of the blur.", "Pass a positive number."
+        )
+    return _by_logarithms(supply, demand, table / reg, table, max_iterations, tolerance)
+
+
+def _by_logarithms(
+    a: FloatArray, b: FloatArray, scaled: FloatArray, cost: FloatArray, most: int, tolerance: float
+) -> Transport:
+    """Iterate on logarithms: no kernel underflows, however small reg is."""
+    with np.errstate(divide="ignore"):
+        log_a, log_b = np.log(a), np.log(b)
+    f, g = np.zeros(len(a)), np.zeros(len(b))
+    error, done = np.inf, 0
+    for done in range(1, most + 1):  # noqa: B007 - told afterwards
+        f = log_a - logsumexp(g - scaled, axis=1)
+        g = log_b - logsumexp(f[:, None] - scaled, axis=0)
+        rows = np.exp(f + logsumexp(g - scaled, axis=1))
+        error = float(np.abs(rows - a).sum())
+        if error <= tolerance * a.sum():
+            break
+    plan = np.exp(f[:, None] + g - scaled)
+    return Transport(f, g, float((plan * cost).sum()), done, error)
+
+
+def _by_kernel(
+    a: FloatArray, b: FloatArray, kernel: Any, cost: Any, most: int, tolerance: float
+) -> Transport:
+    if tuple(kernel.shape) != (len(a), len(b)):
+        raise InputError(
+            f"the kernel has the shape {tuple(kernel.shape)} for {len(a)} and {len(b)} masses.",
+            "There is one entry for each pair of places.",
+            "Pass a kernel between the places of a and those of b.",
+        )
+    u, v = np.ones(len(a)), np.ones(len(b))
+    clipped, error, step = 0, np.inf, 0
+    for step in range(1, most + 1):
+        rows = np.asarray(kernel @ v)
+        error = float(np.abs(u * rows - a).sum())
+        if step > 1 and error <= tolerance * a.sum():
+            break
+        rows, low = _guarded(rows)
+        u = a / rows
+        columns, low_columns = _guarded(np.asarray(u @ kernel))
+        v = b / columns
+        clipped = low + low_columns
+        # Scalings are free up to a factor: keep both of one size.
+        middle = np.sqrt(max(u.max(), 1e-300) / max(v.max(), 1e-300))
+        u, v = u / middle, v * middle
+    if clipped:
+        warnings.warn(
+            NegativeKernelWarning(
+                f"{clipped} sums of the kernel were not positive in the last step; it is too rough "
+                "there, and the plan is only near to the masses. Use a larger sketch."
+            ),
+            stacklevel=3,
+        )
+    return Transport(u, v, _factored_cost(u, v, kernel, cost), step, error)
+
+
+def _guarded(sums: FloatArray) -> tuple[FloatArray, int]:
+    floor = _FLOOR * float(np.abs(sums).max(initial=1e-300))
+    low = sums < floor
+    return np.where(low, floor, sums), int(low.sum())
+
+
+def _factored_cost(u: FloatArray, v: FloatArray, kernel: Any, cost: Any) -> float | None:
+    """Σ uᵢ·Kᵢⱼ·vⱼ·Cᵢⱼ with C = A·Bᵀ: one product with K for all columns of B."""
+    if cost is None:
+        return None
+    if not isinstance(cost, tuple):
+        return float(u @ ((np.asarray(kernel @ np.eye(len(v)))) * np.asarray(cost)) @ v)
+    left, right = (np.asarray(part, dtype=np.float64) for part in cost)
+    moved = np.asarray(kernel @ (right * v[:, None]))
+    return float((left * u[:, None] * moved).sum())
+
+
+def _checked(masses: npt.ArrayLike, name: str) -> FloatArray:
+    array = np.asarray(masses, dtype=np.float64)
+    if array.ndim != 1 or not len(array) or not (array >= 0).all() or array.sum() <= 0:
+        raise InputError(
+            f"{name} has the shape {array.shape} or holds what is no mass.",
+            "Masses are finite numbers, 0 or more, and not all 0.",
+            "Pass a list of masses.",
+        )
+    return array

@@ -1,0 +1,101 @@
+"""Sinkhorn: against POT, with dense costs and with factored kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+import ot
+import pytest
+
+import fewpairs as fp
+
+
+def problem(n=60, m=50, seed=0):
+    rng = np.random.default_rng(seed)
+    x, y = rng.random((n, 3)), rng.random((m, 3)) + 0.2
+    cost = ((x[:, None] - y[None]) ** 2).sum(axis=2)
+    return rng.dirichlet(np.ones(n)), rng.dirichlet(np.ones(m)), cost, x, y
+
+
+@pytest.mark.parametrize("reg", [0.5, 0.05, 0.005])
+def test_it_agrees_with_pot(reg):
+    a, b, cost, *_ = problem()
+    found = fp.sinkhorn(a, b, cost, reg=reg, max_iterations=20_000, tolerance=1e-10)
+    plan = ot.sinkhorn(a, b, cost, reg, method="sinkhorn_log", numItermax=20_000, stopThr=1e-12)
+    assert found.cost == pytest.approx((plan * cost).sum(), rel=1e-6)
+    assert found.marginal_error <= 1e-10
+    mine = np.exp(found.left[:, None] + found.right - cost / reg)
+    np.testing.assert_allclose(mine, plan, atol=1e-8)
+
+
+def test_a_kernel_gives_the_same_as_its_cost():
+    a, b, cost, x, y = problem()
+    dense = fp.sinkhorn(a, b, cost, reg=0.3)
+    kernel = np.exp(-cost / 0.3)
+    by_array = fp.sinkhorn(a, b, cost, kernel=kernel)
+    assert by_array.cost == pytest.approx(dense.cost, rel=1e-7)
+    factored = fp.FactoredMatrix(kernel, np.eye(len(b)), np.eye(len(b)))
+    costs = squared_distances(x, y)
+    np.testing.assert_allclose(costs[0] @ costs[1].T, cost, atol=1e-12)
+    by_factors = fp.sinkhorn(a, b, costs, kernel=factored)
+    assert by_factors.cost == pytest.approx(dense.cost, rel=1e-7)
+    assert fp.sinkhorn(a, b, kernel=factored).cost is None
+
+
+def squared_distances(x, y):
+    """|x − y|² as A·Bᵀ."""
+    ones = np.ones((len(x), 1)), np.ones((len(y), 1))
+    squares = (x**2).sum(axis=1, keepdims=True), (y**2).sum(axis=1, keepdims=True)
+    return np.hstack([squares[0], ones[0], -2 * x]), np.hstack([ones[1], squares[1], y])
+
+
+def test_a_sketched_kernel_comes_near():
+    """The paper's use: exp(2⟨x, y⟩/reg) by Poly-TensorSketch, scaled by exp(−|x|²/reg)."""
+    a, b, cost, x, y = problem(300, 250)
+    reg = 1.0
+    centre = (x.mean(axis=0) + y.mean(axis=0)) / 2
+    u, v = (x - centre) * np.sqrt(2 / reg), (y - centre) * np.sqrt(2 / reg)
+    sketch = fp.elementwise(np.exp, u, v, random_state=0)
+    z, w = np.exp(-(u**2).sum(axis=1) / 2), np.exp(-(v**2).sum(axis=1) / 2)
+    kernel = fp.FactoredMatrix(z[:, None] * sketch.left, sketch.core, w[:, None] * sketch.right)
+    found = fp.sinkhorn(a, b, squared_distances(x, y), kernel=kernel)
+    exact = fp.sinkhorn(a, b, cost, reg=reg)
+    assert found.cost == pytest.approx(exact.cost, rel=0.03)
+
+
+def test_masses_of_zero_stay_empty():
+    a, b, cost, *_ = problem()
+    a[3] = 0
+    a /= a.sum()
+    found = fp.sinkhorn(a, b, cost, reg=0.2)
+    assert np.exp(found.left[3]) == 0
+    assert found.marginal_error < 1e-8
+
+
+def test_a_kernel_with_negative_sums_is_reported():
+    a, b = np.full(4, 0.25), np.full(4, 0.25)
+    kernel = np.ones((4, 4))
+    kernel[0] = -1.0
+    with pytest.warns(fp.errors.NegativeKernelWarning, match="not positive"):
+        found = fp.sinkhorn(a, b, kernel=kernel, max_iterations=5)
+    assert np.isfinite(found.left).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (([0.5, 0.5], [0.3, 0.3], np.ones((2, 2))), "sums to"),
+        (([0.5, -0.5], [1.0], np.ones((2, 1))), "a has"),
+        (([1.0], [1.0], np.ones((2, 1))), "shape"),
+        (([1.0], [1.0], [[np.nan]]), "not finite"),
+    ],
+)
+def test_bad_input_is_named(arguments, words):
+    with pytest.raises(fp.errors.InputError, match=words):
+        fp.sinkhorn(*arguments, reg=1.0)
+
+
+def test_reg_and_kernel_are_checked():
+    with pytest.raises(fp.errors.InputError, match="reg is None"):
+        fp.sinkhorn([1.0], [1.0], [[0.0]])
+    with pytest.raises(fp.errors.InputError, match="kernel has the shape"):
+        fp.sinkhorn([1.0], [1.0], kernel=np.ones((2, 2)))
