@@ -29,8 +29,8 @@ from fewpairs.text.word_vectors import WordVectors
 
 METHODS = ("build-up", "divide", "eigs")
 #: References for each dimension: what the paper takes, and what half of the MEN word pairs
-#: preferred among 4, 20, 40 and 80.
-PAPERS_REFERENCES, DEFAULT_REFERENCES = 4, 80
+#: preferred among 4, 20, 40 and 80; below 16,000 quality falls whatever the dimension.
+PAPERS_REFERENCES, DEFAULT_REFERENCES, FEWEST_REFERENCES = 4, 80, 16_000
 
 
 class DistanceGeometryVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -42,7 +42,8 @@ class DistanceGeometryVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     method : {"build-up", "divide", "eigs"}, default="build-up"
         Geometric Build-up on references; overlapping blocks, aligned; or all eigenpairs.
     references : int, "paper", sequence of str, or None
-        Build-up: how many words, or which. By default 80 for each dimension; "paper" is 4.
+        Build-up: how many words, or which. By default 80 for each dimension, at least 16,000;
+        "paper" is 4 for each.
     order : {"frequency", "coreness"} or sequence of str, default="frequency"
         Which words come first: as references, and in the blocks of "divide". Words that a given
         sequence does not name follow by frequency.
@@ -241,9 +242,10 @@ class DistanceGeometryVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     def _n_references(self, n: int) -> int:
         if self._named():
             return min(len(self.references), n)
-        if self.references is None or isinstance(self.references, str):
-            each = DEFAULT_REFERENCES if self.references is None else PAPERS_REFERENCES
-            return min(each * self.dimensions, n)
+        if self.references is None:
+            return min(max(DEFAULT_REFERENCES * self.dimensions, FEWEST_REFERENCES), n)
+        if isinstance(self.references, str):
+            return min(PAPERS_REFERENCES * self.dimensions, n)
         return min(int(self.references), n)
 
     def _check(self) -> None:
