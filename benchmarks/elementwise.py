@@ -114,6 +114,8 @@ def draw(curves: dict, titles: list[str]) -> None:
             errors = [curves[name, 0.1, title, 10, size] for size in SIZES]
             axis.loglog(SIZES, errors, marker="o", label=title.strip("*"))
         axis.set(title=name, xlabel="sketch size m, degree 10")
+        axis.set_xticks(SIZES, labels=[str(size) for size in SIZES])
+        axis.minorticks_off()
     axes[0].set_ylabel("mean squared relative error")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     figure.tight_layout(rect=(0, 0.16, 1, 1))
