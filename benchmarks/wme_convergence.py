@@ -291,6 +291,7 @@ def draw(results: list[Result], errors: dict) -> None:
                 axis.annotate(f"R = {size}", at, (5, -11), textcoords="offset points", size=7)
         axis.set(title=name, xlabel="seconds for the features", ylabel="test accuracy, %")
         axis.set_xscale("log")
+        axis.margins(x=0.15)
     for axis in axes:
         axis.grid(alpha=0.25)
         axis.legend(frameon=False, fontsize=8)
