@@ -205,8 +205,8 @@ def _variances(left: Any, right: Any, degree: int, size: int) -> FloatArray:
     """W²: what a unit coefficient of each power costs in squared error, by Theorem 1.
 
     The theorem has 2 + 3ʲ and Σ‖u‖²ʲ for the power j. The paper's definition, and its code, take
-    the next higher power's, which shrinks high powers more; on all data that we tried this is
-    better (`benchmarks/elementwise.py`), since the bound for low powers is the looser one.
+    the next higher power's, which shrinks high powers more; in nearly all cases that we tried this
+    is better or level (`benchmarks/elementwise.py`): the bound for low powers is the looser one.
     """
     lengths = [squares(rows) for rows in (left, right)]
     u, v = (x / max(float(x.max(initial=0)), 1e-300) for x in lengths)  # y is relative as well
