@@ -20,7 +20,7 @@ from fewpairs.errors import InputError
 from fewpairs.text.documents import Tokenizer, as_sequence, read_tokens
 
 #: Tokens of one piece: what is counted at a time, and what is held in memory.
-PIECE = 2**25
+PIECE = 2**24
 #: Encoded tokens above this many bytes wait in a temporary file.
 _IN_MEMORY = 2**28
 _BATCH = 2**20
