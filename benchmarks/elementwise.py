@@ -22,12 +22,13 @@ from fewpairs.sketches.fourier import fourier_features
 
 #: Options of `make_map`; "unshifted" takes the theorem's weights for each power as they are.
 METHODS = {
-    "**fewpairs (default)**": {"choice": "tuned", "exact_linear": True},
-    "tuned, linear term sketched": {"choice": "tuned", "exact_linear": False},
-    "Coreset-TS": {"choice": "coreset", "exact_linear": False},
-    "Coreset-TS, unshifted": {"choice": "coreset", "exact_linear": False},
-    "Taylor-TS": {"choice": "taylor", "exact_linear": False},
-    "Chebyshev-TS": {"choice": "chebyshev", "exact_linear": False},
+    "**fewpairs (default)**": {"choice": "tuned", "exact_terms": True, "oversampling": 4},
+    "1 term a column": {"choice": "tuned", "exact_terms": True, "oversampling": 1},
+    "all sketched, 4 terms a column": {"choice": "tuned", "oversampling": 4},
+    "Coreset-TS": {"choice": "coreset"},
+    "Coreset-TS, unshifted": {"choice": "coreset"},
+    "Taylor-TS": {"choice": "taylor"},
+    "Chebyshev-TS": {"choice": "chebyshev"},
 }
 SIZES, DEGREES = (5, 10, 20, 40), (2, 3, 5, 10, 20)
 
@@ -63,9 +64,10 @@ class Kernel:
             return self.errors(features @ features.T)
         unshifted = "unshifted" in title
         before, polynomial.SHIFT = polynomial.SHIFT, 0 if unshifted else polynomial.SHIFT
+        plain = {"oversampling": 1, "exact_terms": False}
         made = make_map(
             np.exp, self.u, self.u, degree=degree, size=size, n_centers=10, nonnegative=False,
-            rng=np.random.default_rng(seed), weights=self.z, **METHODS[title],
+            rng=np.random.default_rng(seed), weights=self.z, **plain | METHODS[title],
         )  # fmt: skip
         polynomial.SHIFT = before
         features = made(self.u)

@@ -7,6 +7,7 @@ import json
 from functools import cache
 
 import numpy as np
+from scipy.linalg import orth
 from scipy.stats import spearmanr
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
@@ -78,8 +79,12 @@ def _oracle() -> tuple[list[str], np.ndarray]:
     return [row[0] for row in rows], np.array([[f.get(n, 0.0) for n in names] for f in features])
 
 
-def qvec(vectors: fp.WordVectors) -> float:
-    """Each dimension's best correlation with a supersense, summed (QVEC)."""
+def qvec(vectors: fp.WordVectors) -> tuple[float, float]:
+    """Agreement with supersenses: QVEC, and the mean canonical correlation in per cent.
+
+    QVEC sums each dimension's best correlation. The paper cites it, but what it prints for random
+    vectors, 14.9, 21.8 and 27.1 for K = 100, 200 and 300, is the mean canonical correlation.
+    """
     words, senses = _oracle()
     known = [k for k, word in enumerate(words) if word in vectors]
     x = np.array([vectors[words[k]] for k in known], dtype=np.float64)
@@ -87,7 +92,8 @@ def qvec(vectors: fp.WordVectors) -> float:
     x, s = x - x.mean(axis=0), s - s.mean(axis=0)
     scale = np.outer(np.linalg.norm(x, axis=0), np.linalg.norm(s, axis=0))
     correlations = np.divide(x.T @ s, scale, out=np.zeros_like(scale), where=scale > 0)
-    return float(correlations.max(axis=1).sum())
+    canonical = np.linalg.svd(orth(x).T @ orth(s), compute_uv=False)
+    return float(correlations.max(axis=1).sum()), 100 * float(canonical.mean())
 
 
 @cache

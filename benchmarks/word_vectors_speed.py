@@ -5,6 +5,7 @@ tokenising are not timed. CPU seconds count all threads, and are what the ratios
 on the machine changes them little. Writes docs/word-vectors-table.md.
 
     FEWPAIRS_DATA=… python benchmarks/word_vectors_speed.py [--quick] [--dimensions 100 200 300]
+        [--keep FOLDER]
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import multiprocessing
 import re
 import time
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -125,6 +127,12 @@ def in_its_own_process(title: str, dimensions: int, limit: int | None) -> Traine
         return pool.submit(train, title, dimensions, limit).result()
 
 
+def keep(folder: Path, title: str, dimensions: int, found: Trained) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    name = re.sub(r"[^A-Za-z0-9]+", "-", title).strip("-")
+    fp.WordVectors(found.words, found.array).save(folder / f"{name}-{dimensions}.npz")
+
+
 def row(title: str, dimensions: int, found: Trained) -> list[str]:
     vectors = fp.WordVectors(found.words, found.array)
     with threadpool_limits(1):  # threads that wait for a busy core only get in the way
@@ -133,7 +141,8 @@ def row(title: str, dimensions: int, found: Trained) -> list[str]:
 
 def _row(title: str, dimensions: int, found: Trained, vectors: fp.WordVectors) -> list[str]:
     cells = [f"{quality.similarity(vectors, name)[0]:.3f}" for name in quality.SIMILARITY]
-    cells += [f"{100 * quality.analogies(vectors):.1f}", f"{quality.qvec(vectors):.1f}"]
+    cells += [f"{100 * quality.analogies(vectors):.1f}"]
+    cells += [f"{score:.1f}" for score in quality.qvec(vectors)]
     cells += [f"{quality.f1(vectors, name):.1f}" for name in quality.CLASSIFICATION]
     split = " + ".join(f"{seconds:.1f}" for seconds in found.cpu.values())
     return [
@@ -167,8 +176,9 @@ def main() -> None:
     parser = arguments(__doc__.splitlines()[0])
     parser.add_argument("--dimensions", type=int, nargs="*", default=[100, 200, 300])
     parser.add_argument(
-        "--fasttext", type=int, nargs="*", default=[100], help="K at which fastText is trained too"
+        "--fasttext", type=int, nargs="*", default=[100, 200, 300], help="K with fastText too"
     )
+    parser.add_argument("--keep", type=Path, help="a folder for the vectors, for word_cnn.py")
     options = parser.parse_args()
     need_data()
     limit = 10_000 if options.quick else None
@@ -180,13 +190,15 @@ def main() -> None:
             if title == "gensim fastText" and dimensions not in options.fasttext:
                 continue
             found[title] = in_its_own_process(title, dimensions, limit)
+            if options.keep:
+                keep(options.keep, title, dimensions, found[title])
             rows.append(row(title, dimensions, found[title]))
             print(*rows[-1], sep=" | ", flush=True)
         lines += ratios(dimensions, found)
         print(*lines, sep="\n", flush=True)
         if not options.quick:
             headings = ["K", "method", "CPU s (tokens + counts + PMI + vectors)", "wall s", "GB"]
-            headings += [*quality.SIMILARITY, "analogies, %", "QVEC"]
+            headings += [*quality.SIMILARITY, "analogies, %", "QVEC", "QVEC-CCA"]
             headings += [f"F1 {name}" for name in quality.CLASSIFICATION]
             shares = {name: quality.similarity(
                 fp.WordVectors(found[title].words, found[title].array), name)[1]

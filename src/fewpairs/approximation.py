@@ -10,6 +10,7 @@ import numpy.typing as npt
 from fewpairs.arguments import evaluations_of
 from fewpairs.arrays import RandomState, generator
 from fewpairs.errors import InputError
+from fewpairs.factored.error import check_target
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.methods.base import assemble
 from fewpairs.methods.error import verdict
@@ -18,7 +19,7 @@ from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import count_jobs
 from fewpairs.planning import Plan, make_plan
-from fewpairs.sizing import AUDIT_PAIRS, Target, check_target, grow_to
+from fewpairs.sizing import AUDIT_PAIRS, Target, grow_to
 
 
 def approximate(

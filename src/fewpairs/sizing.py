@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fewpairs.errors import BudgetError, InputError
+from fewpairs.errors import BudgetError
 from fewpairs.factored.error import ErrorEstimate
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.methods.base import assemble
@@ -57,18 +57,6 @@ class Target:
     most: int
     audit: int
     fold: bool = False
-
-
-def check_target(target: object) -> float:
-    """Check a wanted error: a number between 0 and 1."""
-    number = isinstance(target, (int, float, np.integer, np.floating))
-    if not number or isinstance(target, bool) or not 0 < target < 1:  # type: ignore[operator]
-        raise InputError(
-            f"target_error is {target!r}.",
-            "It is a relative error: 0 would need all pairs, 1 none.",
-            "Pass a number between 0 and 1, for example 0.1.",
-        )
-    return float(target)  # type: ignore[arg-type]
 
 
 def grow_to(

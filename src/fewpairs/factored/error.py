@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
+from fewpairs.errors import InputError
+
 
 class ErrorEstimate(NamedTuple):
     """Estimated relative Frobenius error ‖K − K̃‖ / ‖K‖ of a whole matrix.
@@ -29,3 +33,15 @@ class ErrorEstimate(NamedTuple):
             f"relative error {self.value:.3g} (95 % interval {self.low:.3g} to {self.high:.3g}, "
             f"from {self.n_pairs:,} unseen pairs)"
         )
+
+
+def check_target(target: object) -> float:
+    """Check a wanted error: a number between 0 and 1."""
+    number = isinstance(target, (int, float, np.integer, np.floating))
+    if not number or isinstance(target, bool) or not 0 < target < 1:  # type: ignore[operator]
+        raise InputError(
+            f"target_error is {target!r}.",
+            "It is a relative error: 0 would need the whole matrix, 1 nothing.",
+            "Pass a number between 0 and 1, for example 0.1.",
+        )
+    return float(target)  # type: ignore[arg-type]

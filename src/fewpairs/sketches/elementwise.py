@@ -9,10 +9,15 @@ import scipy.sparse as sp
 
 from fewpairs.arrays import FloatArray, RandomState, generator
 from fewpairs.errors import InputError
-from fewpairs.factored.error import ErrorEstimate
+from fewpairs.factored.error import ErrorEstimate, check_target
 from fewpairs.factored.matrix import FactoredMatrix
-from fewpairs.sketches.feature_map import FeatureMap, make_map, row_products
-from fewpairs.sketches.polynomial import Function, Polynomial, evaluated
+from fewpairs.sketches.choosing import Chosen, Proposals, choose_columns, choose_degree
+from fewpairs.sketches.entries import draw_entries
+from fewpairs.sketches.feature_map import FeatureMap, make_map
+from fewpairs.sketches.polynomial import Function, Polynomial
+
+#: Entries that attempts are judged by, at least; columns that are tried for a target, at most.
+_FEWEST_PAIRS, _MOST_COLUMNS = 500, 2000
 
 
 class ElementwiseMatrix(FactoredMatrix):
@@ -36,8 +41,11 @@ def elementwise(
     sketch_size: int = 10,
     coefficients: str = "tuned",
     n_centers: int = 10,
-    exact_linear: bool = True,
-    error_pairs: int = 2000,
+    exact_terms: bool = True,
+    oversampling: int = 4,
+    columns: int | None = None,
+    target_error: float | None = None,
+    error_pairs: int = 5000,
     random_state: RandomState = None,
 ) -> ElementwiseMatrix:
     """Factor f(UVᵀ) without touching its entries, by Poly-TensorSketch.
@@ -54,13 +62,23 @@ def elementwise(
     sketch_size : int, default=10
         Columns for each power; the result has at most ``degree * sketch_size + 1`` columns.
     coefficients : {"tuned", "coreset", "ridge", "chebyshev", "taylor"}
-        Fitted to the sketch on sampled entries; or the paper's ridge regression, on a coreset or
-        on all entries; or a series.
+        Our way: exact monomials, coefficients fitted to the sketch as drawn, leading directions.
+        Or the paper's: all sketched, ridge regression on a coreset or on all entries, or a series.
     n_centers : int, default=10
         Centres of the coreset.
-    exact_linear : bool, default=True
-        Keep the linear term on principal axes; False sketches it, as the paper does.
-    error_pairs : int, default=2000
+    exact_terms : bool, default=True
+        Keep the linear term, and for "tuned" the heaviest monomials, exact on principal axes;
+        False sketches everything, as the paper does.
+    oversampling : int, default=4
+        Terms for each column, of which the leading directions are kept, for "tuned".
+    columns : int, optional
+        How many columns the result may have; degree and sketch size are then chosen: the paper's
+        Lemma 4 proposes three degrees, sampled entries decide.
+    target_error : float, optional
+        Relative error that the upper end of the stated interval must be below; columns, degree and
+        sketch size are then chosen, up to `columns`. `K.curve` holds the attempts,
+        `K.stopped_because` why they ended.
+    error_pairs : int, default=5000
         Entries that the stated error is estimated from.
     random_state : int, Generator, RandomState or None
 
@@ -77,40 +95,49 @@ def elementwise(
     """
     left = _rows(U, "U")
     right = left if V is None else _rows(V, "V")
-    _check(left, right, degree, sketch_size)
+    _check(left, right, degree, sketch_size, columns)
     rng = generator(random_state)
-    made = make_map(
-        f, left, right, degree=degree, size=sketch_size, choice=coefficients, n_centers=n_centers,
-        exact_linear=exact_linear, nonnegative=False, rng=rng,
-    )  # fmt: skip
+
+    def draw(degree: int, size: int) -> FeatureMap:
+        return make_map(
+            f, left, right, degree=degree, size=size, choice=coefficients, n_centers=n_centers,
+            exact_terms=exact_terms, oversampling=oversampling, nonnegative=False, rng=rng,
+        )  # fmt: skip
+
+    def judge(made: FeatureMap) -> ErrorEstimate:
+        return _error(f, made, left, right, max(error_pairs, _FEWEST_PAIRS), rng)
+
+    if columns is None and target_error is None:
+        chosen = Chosen(draw(degree, sketch_size), [], "")
+    else:
+        sketched = coefficients != "tuned" or not exact_terms
+        proposals = Proposals(f, left, right, n_centers, rng, sketched=sketched)
+        if target_error is None:
+            chosen = choose_degree(columns or 1, proposals, draw, judge)
+        else:
+            most = columns or min(left.shape[0], right.shape[0], _MOST_COLUMNS)
+            chosen = choose_columns(check_target(target_error), most, proposals, draw, judge)
+    made = chosen.made
     factors = made(left)
-    other = factors if right is left else made(right)
+    other = factors if right is left else made(right, side="right")
     result = ElementwiseMatrix(
         factors.astype(np.float64, copy=False),
         np.diag(made.signs),
         None if right is left else other.astype(np.float64, copy=False),
         error=None if error_pairs == 0 else _error(f, made, left, right, error_pairs, rng),
-        method=f"Poly-TensorSketch, degree {degree}, {coefficients}",
+        method=f"Poly-TensorSketch, degree {made.polynomial.degree}, {coefficients}",
     )
     result.polynomial = made.polynomial
+    result.curve, result.stopped_because = list(chosen.curve), chosen.stopped_because
     return result
 
 
 def _error(
     f: Function, made: FeatureMap, left: Any, right: Any, count: int, rng: np.random.Generator
 ) -> ErrorEstimate:
-    """Relative Frobenius error on uniformly drawn entries, with a 95 % interval on a log scale."""
-    i, j = rng.integers(0, left.shape[0], count), rng.integers(0, right.shape[0], count)
-    rows, columns = left[i], right[j]
-    exact = evaluated(f, row_products(rows, columns))
-    guess = (made(rows) * made(columns)) @ made.signs
-    off, size = (guess - exact) ** 2, exact**2
-    value = float(np.sqrt(off.sum() / max(size.sum(), 1e-300)))
-    # The ratio of two means, linearised.
-    ratio = off - value**2 * size
-    spread = np.sqrt((ratio**2).sum()) / max(off.sum(), 1e-300)
-    factor = float(np.exp(0.98 * spread))  # half of 1.96: an error is a square root
-    return ErrorEstimate(value, value / factor, value * factor, count)
+    sampled = draw_entries(f, left, right, None, count, rng)
+    rows, columns = made(left[sampled.rows]), made(right[sampled.columns], side="right")
+    return sampled.error((rows * columns) @ made.signs)
 
 
 def _rows(rows: Any, name: str) -> Any:
@@ -138,7 +165,7 @@ def _rows(rows: Any, name: str) -> Any:
     return array
 
 
-def _check(left: Any, right: Any, degree: int, sketch_size: int) -> None:
+def _check(left: Any, right: Any, degree: int, sketch_size: int, columns: int | None) -> None:
     if left.shape[1] != right.shape[1]:
         raise InputError(
             f"U has {left.shape[1]} dimensions and V {right.shape[1]}.",
@@ -150,4 +177,8 @@ def _check(left: Any, right: Any, degree: int, sketch_size: int) -> None:
             f"degree is {degree} and sketch_size {sketch_size}.",
             "A polynomial has a degree of 0 or more, a sketch at least one column.",
             "Pass larger ones.",
+        )
+    if columns is not None and columns < 1:
+        raise InputError(
+            f"columns is {columns}.", "A factor has at least one column.", "Pass a larger number."
         )

@@ -1,126 +1,120 @@
 """Poly-TensorSketch as a map: rows to features whose signed inner products are f of theirs.
 
-Beyond the paper, three things are exact or fitted where it sketches: the constant; the linear term,
-on the leading principal axes of the data; and the coefficients, which are tuned to the sketch that
-was drawn, on sampled entries.
+The paper's map is (1, T⁽¹⁾x, …, T⁽ʳ⁾x), scaled by the square roots of a polynomial's coefficients.
+Ours differs in three things, at equal width: the heaviest monomials are exact, and only the rest is
+sketched; the coefficients are fitted to the terms as they were drawn, on sampled entries; and there
+are a few times as many terms as columns, which are then turned onto the leading directions.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.linalg as la
-import scipy.sparse as sp
 
 from fewpairs.arrays import FloatArray
-from fewpairs.sketches.polynomial import (
-    Function,
-    Polynomial,
-    evaluated,
-    fit_polynomial,
-    solved,
-    squares,
-)
+from fewpairs.sketches.entries import draw_entries
+from fewpairs.sketches.monomials import Monomials, heaviest, upright
+from fewpairs.sketches.polynomial import Function, Polynomial, fit_polynomial, solved
 from fewpairs.sketches.tensor_sketch import TensorSketch, parts
 
+#: The polynomial of terms that are mostly exact is fitted as for sketches of this size: their
+#: variance hardly matters.
+_FINE = 10**6
+#: Above this many terms, finding directions would cost more than more columns do.
+_MOST_TERMS = 2000
 #: Sampled entries on which coefficients are tuned, for each of them.
 _ENTRIES = 500
+#: Of the terms, this share are monomials, the rest sketches.
+_EXACT = 0.75
+#: Rows on which leading directions are found, for each term and at least.
+_ROWS_PER_TERM, _FEWEST_ROWS = 2, 2000
+#: Directions smaller than this, relative to the largest, are rounding.
+_ROUNDING = 1e-13
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """Blocks of columns, one for each coefficient: 1, monomials by degree, sketches by degree.
+
+    Parameters
+    ----------
+    radius : float
+        Rows are divided by its square root.
+    monomials : Monomials or None
+        None sketches everything.
+    sketch : TensorSketch
+    first : int
+        The lowest degree that is sketched.
+    """
+
+    radius: float
+    monomials: Monomials | None
+    sketch: TensorSketch
+    first: int = 1
+
+    @property
+    def widths(self) -> list[int]:
+        """Columns of each block."""
+        exact = [] if self.monomials is None else [int(k) for k in self.monomials.counts if k]
+        return [1, *exact, *[self.sketch.size] * (len(self.sketch.counts) - self.first + 1)]
+
+    def __call__(self, rows: Any, workers: int = 1) -> npt.NDArray[Any]:
+        """Return all columns of rows, dense or sparse; float32 stays float32."""
+        result = np.empty((rows.shape[0], sum(self.widths)), dtype=rows.dtype)
+        end = 0
+        for block in self._blocks(rows, workers):
+            start, end = end, end + block.shape[1]
+            result[:, start:end] = block
+        return result
+
+    def _blocks(self, rows: Any, workers: int) -> Iterator[npt.NDArray[Any]]:
+        scaled = rows * (1 / np.sqrt(self.radius)).astype(rows.dtype)
+        yield np.ones((rows.shape[0], 1))
+        if self.monomials is not None:
+            yield self.monomials(scaled)
+        if self.first <= len(self.sketch.counts):
+            for degree, power in enumerate(self.sketch.powers(scaled, workers), 1):
+                if degree >= self.first:
+                    yield power
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureMap:
-    """Rows x ↦ (1, A·x, T⁽²⁾x, …, T⁽ʳ⁾x), scaled by √|cⱼ|, with the signs of cⱼ beside.
+    """Rows x ↦ terms of x, times a vector of scales or a matrix of leading directions.
 
     Parameters
     ----------
     polynomial : Polynomial
-    sketch : TensorSketch
-    axes : ndarray of shape (d, p) or None
-        For the linear term; None where it is sketched as well.
+        That the coefficients come from, or started from.
+    terms : Terms
+    left, right : ndarray of shape (p,) or (p, k)
+        For the rows of U and of V; one and the same array where they are the same.
+    signs : ndarray of shape (k,)
+        ±1 of each feature.
     """
 
     polynomial: Polynomial
-    sketch: TensorSketch
-    axes: FloatArray | None
+    terms: Terms
+    left: FloatArray
+    right: FloatArray
+    signs: FloatArray
 
-    @property
-    def widths(self) -> list[int]:
-        """Columns of each degree."""
-        linear = self.sketch.size if self.axes is None else self.axes.shape[1]
-        degree = self.polynomial.degree
-        return [1, linear, *[self.sketch.size] * (degree - 1)][: degree + 1]
-
-    @property
-    def signs(self) -> FloatArray:
-        """±1 of each column."""
-        signs = np.where(self.polynomial.coefficients < 0, -1.0, 1.0)
-        return np.repeat(signs, self.widths)
-
-    def __call__(self, rows: Any, workers: int = 1) -> npt.NDArray[Any]:
+    def __call__(self, rows: Any, *, side: str = "left", workers: int = 1) -> npt.NDArray[Any]:
         """Return the features of rows, dense or sparse; float32 stays float32."""
-        scales = np.sqrt(np.abs(self.polynomial.coefficients))
-        ends = np.cumsum(self.widths)
-        result = np.empty((rows.shape[0], ends[-1]), dtype=rows.dtype)
+        weights = (self.left if side == "left" else self.right).astype(rows.dtype)
+        result = np.empty((rows.shape[0], len(self.signs)), dtype=rows.dtype)
         for part in parts(rows.shape[0]):
-            for degree, block in enumerate(self._powers(rows[part], workers)):
-                columns = slice(ends[degree] - self.widths[degree], ends[degree])
-                result[part, columns] = scales[degree] * block
+            columns = self.terms(rows[part], workers)
+            if weights.ndim == 1:
+                np.multiply(columns, weights, out=result[part])
+            else:
+                np.matmul(columns, weights, out=result[part])
         return result
-
-    def _powers(self, rows: Any, workers: int) -> Any:
-        """Give 1, then the linear term, then the sketches, of rows over the square root of a."""
-        scaled = rows * (1 / np.sqrt(self.polynomial.radius)).astype(rows.dtype)
-        yield np.ones((rows.shape[0], 1))
-        for degree, power in enumerate(self.sketch.powers(scaled, workers), 1):
-            linear = degree == 1 and self.axes is not None
-            yield np.asarray(scaled @ self.axes) if linear else power
-
-    def tuned(
-        self,
-        function: Function,
-        left: Any,
-        right: Any,
-        rng: np.random.Generator,
-        *,
-        nonnegative: bool,
-        weights: FloatArray | None,
-    ) -> FeatureMap:
-        """Choose the coefficients again, for the sketch as it was drawn.
-
-        Least squares on sampled entries: as many unknowns as degrees, hundreds of entries for
-        each. Bounds on variances are not needed when the values themselves are at hand.
-        """
-        count = _ENTRIES * (self.polynomial.degree + 1)
-        i, j = rng.integers(0, left.shape[0], count), rng.integers(0, right.shape[0], count)
-        matter = np.ones(count) if weights is None else weights[i] * weights[j]
-        if left is right:
-            # Entries of the diagonal are the largest: some must be there, at their due weight.
-            some = count // 50
-            j[:some] = i[:some]
-            matter[:some] = 1.0 if weights is None else weights[i[:some]] ** 2
-            matter[:some] *= np.sqrt(min(1.0, 50 / left.shape[0]))
-        one = replace(self, polynomial=replace(self.polynomial, coefficients=self._ones))
-        left_rows, right_rows = left[i], right[j]
-        products = one(left_rows) * one(right_rows)
-        starts = np.cumsum([0, *self.widths[:-1]])
-        design = np.add.reduceat(products, starts, axis=1).astype(np.float64)
-        exact = evaluated(function, row_products(left_rows, right_rows))
-        found = solved(design * matter[:, None], exact * matter, nonnegative=nonnegative)
-        return replace(self, polynomial=self.polynomial.with_coefficients(found, function))
-
-    @property
-    def _ones(self) -> FloatArray:
-        return np.ones_like(self.polynomial.coefficients)
-
-
-def row_products(left: Any, right: Any) -> FloatArray:
-    """Return the inner product of row k with row k."""
-    if sp.issparse(left):
-        return np.asarray(left.multiply(right).sum(axis=1), dtype=np.float64).ravel()
-    return np.asarray(np.einsum("ij,ij->i", left, right, dtype=np.float64))
 
 
 def make_map(
@@ -132,24 +126,27 @@ def make_map(
     size: int,
     choice: str,
     n_centers: int,
-    exact_linear: bool,
+    exact_terms: bool,
+    oversampling: int,
     nonnegative: bool,
     rng: np.random.Generator,
     weights: FloatArray | None = None,
 ) -> FeatureMap:
-    """Fit the polynomial, draw the sketch, and divide the columns.
+    """Fit the polynomial, draw the sketch, and choose directions.
 
     Parameters
     ----------
     function : callable of an array
     left, right : ndarray or csr_array
     degree, size : int
-        At most degree·size + 1 columns come out.
+        At most degree·size + 1 features come out.
     choice : str
-        As for `fit_polynomial`, or "tuned".
+        As for `fit_polynomial`: the paper's map; or "tuned": ours.
     n_centers : int
-    exact_linear : bool
-        Take the linear term on principal axes instead of sketching it.
+    exact_terms : bool
+        The linear term, and for "tuned" the heaviest monomials, instead of sketching everything.
+    oversampling : int
+        Terms for each feature, for "tuned".
     nonnegative : bool
     rng : numpy Generator
     weights : ndarray, optional
@@ -160,35 +157,125 @@ def make_map(
     FeatureMap
     """
     tune = choice == "tuned"
-    axes = None
-    if exact_linear and degree >= 1:
+    columns, d = degree * size + 1, left.shape[1]
+    sides = [left] if right is left else [left, right]
+    matter = np.ones(left.shape[0]) if weights is None else weights
+    linear = 0
+    if exact_terms and degree and not tune:
         # At most half of the columns, and at least one is left for every other power.
-        most = min(max(size, degree * size // 2), degree * (size - 1) + 1)
-        axes = principal_axes(left, right, most)
-        if degree > 1:
-            size = max(1, (degree * size - axes.shape[1]) // (degree - 1))
+        linear = min(d, max(size, degree * size // 2), degree * (size - 1) + 1)
+        size = max(1, (degree * size - linear) // max(1, degree - 1))
     polynomial = fit_polynomial(
-        function, left, right, degree, size,
+        function, left, right, degree, _FINE if tune else size,
         choice="coreset" if tune else choice, n_centers=n_centers, nonnegative=nonnegative,
-        exact=0 if axes is None else 1, rng=rng,
+        exact=int(linear > 0), rng=rng,
     )  # fmt: skip
-    sketch = TensorSketch(left.shape[1], size, degree, rng)
-    made = FeatureMap(polynomial, sketch, axes)
+    sizes = np.abs(polynomial.coefficients)
     if not tune:
-        return made
-    return made.tuned(function, left, right, rng, nonnegative=nonnegative, weights=weights)
+        exact = _monomials(polynomial, sides, matter, sizes[:2], linear)
+        sketch = TensorSketch(d, size, degree, rng)
+        terms = Terms(polynomial.radius, exact, sketch, 2 if linear else 1)
+        return _scaled(polynomial, terms, polynomial.coefficients)
+    count = max(columns, min(columns * oversampling, _MOST_TERMS)) - 1
+    exact = _monomials(polynomial, sides, matter, sizes, int(_EXACT * count) * exact_terms)
+    terms = _with_sketch(polynomial, exact, d, count, rng)
+    found = _tuned(terms, function, left, right, weights, rng, nonnegative=nonnegative)
+    if sum(terms.widths) <= columns:
+        return _scaled(polynomial, terms, found)
+    return _turned(polynomial, terms, found, sides, matter, columns, rng)
 
 
-def principal_axes(left: Any, right: Any, most: int) -> FloatArray:
-    """Return orthonormal axes on which the linear term is kept; all of them if there are few."""
-    d = left.shape[1]
-    if d <= most:
-        return np.eye(d)
-    both = [left] if right is left else [left, right]
-    gram = np.zeros((d, d))
-    for rows in both:
-        product = rows.T @ rows
-        product = product.toarray() if sp.issparse(product) else product
-        gram += product / max(float(squares(rows).sum()), 1e-300)
-    _, vectors = la.eigh(gram, subset_by_index=[d - most, d - 1])
-    return np.asarray(vectors[:, ::-1])
+def _scaled(polynomial: Polynomial, terms: Terms, coefficients: FloatArray) -> FeatureMap:
+    """Keep all terms: square roots of coefficients on both sides, their signs between."""
+    each = np.repeat(coefficients, terms.widths)
+    scales = np.sqrt(np.abs(each))
+    return FeatureMap(polynomial, terms, scales, scales, np.where(each < 0, -1.0, 1.0))
+
+
+def _monomials(
+    polynomial: Polynomial, sides: list[Any], matter: FloatArray, sizes: FloatArray, most: int
+) -> Monomials | None:
+    if most == 0 or len(sizes) == 1:
+        return None
+    shares = [matter**2] if len(sides) == 1 else [np.ones(side.shape[0]) for side in sides]
+    scaled = [side * (1 / np.sqrt(polynomial.radius)).astype(side.dtype) for side in sides]
+    return heaviest(scaled, shares, sizes, most)
+
+
+def _with_sketch(
+    polynomial: Polynomial, exact: Monomials | None, d: int, count: int, rng: np.random.Generator
+) -> Terms:
+    """Sketch the degrees that are not there as a whole, in the terms that are left."""
+    degree, first = polynomial.degree, 1
+    if exact is not None:
+        count -= len(exact.parents)
+        first = max(2, 1 + [*exact.complete, False].index(False))
+    size = max(1, count // max(1, degree - first + 1))
+    return Terms(polynomial.radius, exact, TensorSketch(d, size, degree, rng), first)
+
+
+def _tuned(
+    terms: Terms,
+    function: Function,
+    left: Any,
+    right: Any,
+    matter: FloatArray | None,
+    rng: np.random.Generator,
+    *,
+    nonnegative: bool,
+) -> FloatArray:
+    """Choose one coefficient for each block of terms, as they were drawn.
+
+    Least squares on sampled entries: a score of unknowns, hundreds of entries for each. Bounds on
+    variances are not needed when the values themselves are at hand.
+    """
+    sampled = draw_entries(function, left, right, matter, _ENTRIES * len(terms.widths), rng)
+    starts = np.cumsum([0, *terms.widths[:-1]])
+    design = np.empty((len(sampled.rows), len(starts)))
+    for part in parts(len(design)):
+        products = terms(left[sampled.rows[part]]) * terms(right[sampled.columns[part]])
+        design[part] = np.add.reduceat(products, starts, axis=1)
+    weights = np.sqrt(sampled.weights)
+    return solved(design * weights[:, None], sampled.exact * weights, nonnegative=nonnegative)
+
+
+def _turned(
+    polynomial: Polynomial,
+    terms: Terms,
+    coefficients: FloatArray,
+    sides: list[Any],
+    matter: FloatArray,
+    columns: int,
+    rng: np.random.Generator,
+) -> FeatureMap:
+    """Keep the leading directions of the matrix that all terms together stand for.
+
+    On a sample of rows the terms are Q·R; the matrix is Q·(R·diag(c)·Rᵀ)·Qᵀ, and its leading
+    eigenvectors (singular vectors for two sides) are those of the small matrix in the middle.
+    """
+    roots, backs = [], []
+    for side in sides:
+        n = side.shape[0]
+        wanted = max(_FEWEST_ROWS, _ROWS_PER_TERM * sum(terms.widths))
+        some = np.arange(n) if n <= wanted else np.sort(rng.choice(n, wanted, replace=False))
+        sample = terms(side[some]).astype(np.float64)
+        if len(sides) == 1:
+            sample *= matter[some, None]
+        _, lengths, directions = la.svd(sample, full_matrices=False)
+        kept = lengths > _ROUNDING * max(lengths[0], 1e-300)
+        roots.append(lengths[kept, None] * directions[kept])
+        backs.append(directions[kept].T / lengths[kept])
+    middle = (roots[0] * np.repeat(coefficients, terms.widths)) @ roots[-1].T
+    if len(sides) == 1:
+        values, vectors = la.eigh(middle)
+        order = np.argsort(-np.abs(values), kind="stable")[:columns]
+        scales = np.sqrt(np.abs(values[order]))
+        left = right = upright(backs[0] @ vectors[:, order]) * scales
+        signs = np.where(values[order] < 0, -1.0, 1.0)
+    else:
+        u, values, v = la.svd(middle, full_matrices=False)
+        scales = np.sqrt(values[:columns])
+        left = backs[0] @ (u[:, :columns] * scales)
+        right = backs[1] @ (v[:columns].T * scales)
+        signs = np.ones(len(scales))
+    return FeatureMap(polynomial, terms, left, right, signs)

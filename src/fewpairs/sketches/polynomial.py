@@ -59,13 +59,6 @@ class Polynomial:
         y = np.asarray(x) / self.radius
         return np.asarray(np.polynomial.polynomial.polyval(y, self.coefficients))
 
-    def with_coefficients(self, coefficients: FloatArray, function: Function) -> Polynomial:
-        """Return another polynomial on the same range, compared with the function anew."""
-        grid = _grid(self.radius)
-        fitted = np.polynomial.polynomial.polyval(grid / self.radius, coefficients)
-        worst = float(np.abs(fitted - evaluated(function, grid)).max())
-        return Polynomial(coefficients, self.radius, worst)
-
     @property
     def degree(self) -> int:
         """The highest power."""
@@ -146,25 +139,22 @@ def fit_polynomial(
     if choice not in CHOICES:
         raise UnknownNameError("coefficients", choice, CHOICES)
     radius = radius_of(left, right)
-    evaluated(function, _grid(radius))  # defined everywhere?
+    grid = radius * np.cos(np.linspace(0, np.pi, _GRID))
+    values = evaluated(function, grid)  # or an error that names the range
     if choice in ("chebyshev", "taylor"):
         fitted = _series(function, degree, radius, choice)
         if nonnegative:
             fitted = np.maximum(fitted, 0)
     else:
-        rows, weights, others = (
-            (left, np.ones(left.shape[0]), right)
-            if choice == "ridge"
-            else _coreset(left, right, n_centers, rng)
-        )
-        variances = _variances(left, right, degree, size)
-        variances[: exact + 1] = 0.0
-        fitted = _ridge(function, rows, weights, others, radius, variances, nonnegative=nonnegative)
-    return Polynomial(fitted, radius, 0.0).with_coefficients(fitted, function)
-
-
-def _grid(radius: float) -> FloatArray:
-    return np.asarray(radius * np.cos(np.linspace(0, np.pi, _GRID)))
+        side = (left, np.ones(left.shape[0]), right)
+        if choice == "coreset":
+            side = coreset(left, right, n_centers, rng)
+        penalty = variances(left, right, degree, size)
+        penalty[: exact + 1] = 0.0
+        entries = Regression.of(function, *side, radius, degree)
+        fitted = entries.solve(penalty, nonnegative=nonnegative)
+    off = np.polynomial.polynomial.polyval(grid / radius, fitted) - values
+    return Polynomial(fitted, radius, float(np.abs(off).max()))
 
 
 def _series(function: Function, degree: int, radius: float, choice: str) -> FloatArray:
@@ -201,7 +191,7 @@ def _from_powers(degree: int) -> FloatArray:
     return np.array(columns, dtype=np.float64).T
 
 
-def _variances(left: Any, right: Any, degree: int, size: int) -> FloatArray:
+def variances(left: Any, right: Any, degree: int, size: int) -> FloatArray:
     """W²: what a unit coefficient of each power costs in squared error, by Theorem 1.
 
     The theorem has 2 + 3ʲ and Σ‖u‖²ʲ for the power j. The paper's definition, and its code, take
@@ -215,38 +205,69 @@ def _variances(left: Any, right: Any, degree: int, size: int) -> FloatArray:
     return np.concatenate([[0.0], degree * (2 + 3.0**powers) * sums / size])
 
 
-def _ridge(
-    function: Function,
-    rows: Any,
-    weights: FloatArray,
-    others: Any,
-    radius: float,
-    variances: FloatArray,
-    *,
-    nonnegative: bool,
-) -> FloatArray:
-    """Solve equation 3.9: least squares in Chebyshev's basis, a penalty on powers."""
-    degree = len(variances) - 1
-    gram, moment = np.zeros((degree + 1, degree + 1)), np.zeros(degree + 1)
-    for k in range(rows.shape[0]):
-        row = rows[[k]]
-        x = others @ (row.toarray().ravel() if sp.issparse(row) else row.ravel())
-        x = np.asarray(x, dtype=np.float64)
-        basis = chebyshev.chebvander(np.clip(x / radius, -1, 1), degree)
-        gram += weights[k] * (basis.T @ basis)
-        moment += weights[k] * (basis.T @ evaluated(function, x))
-    # In powers the penalty is diagonal, and with it the problem is well conditioned; entries are
-    # summed up in Chebyshev's basis, where they stay of one size.
-    values, vectors = la.eigh(gram)
-    root = np.sqrt(np.maximum(values, 0))
-    kept = root > root[-1] * np.sqrt(_ROUNDING)
-    design = (root[kept, None] * vectors[:, kept].T) @ _from_powers(degree)
-    target = (vectors[:, kept].T @ moment) / root[kept]
-    return solved(
-        np.vstack([design, np.diag(np.sqrt(variances))]),
-        np.concatenate([target, np.zeros(degree + 1)]),
-        nonnegative=nonnegative,
-    )
+@dataclass(frozen=True, eq=False)
+class Regression:
+    """Least squares of f on entries of UVᵀ, summed up in Chebyshev's basis: equations 3.5 and 3.9.
+
+    Parameters
+    ----------
+    gram, moment : ndarray
+        Of the basis with itself, and with f.
+    square : float
+        Σ f².
+    """
+
+    gram: FloatArray
+    moment: FloatArray
+    square: float
+
+    @classmethod
+    def of(
+        cls,
+        function: Function,
+        rows: Any,
+        weights: FloatArray,
+        others: Any,
+        radius: float,
+        degree: int,
+    ) -> Regression:
+        """Sum up the entries of weighted rows with all others."""
+        gram, moment, square = np.zeros((degree + 1, degree + 1)), np.zeros(degree + 1), 0.0
+        for k in range(rows.shape[0]):
+            row = rows[[k]]
+            x = others @ (row.toarray().ravel() if sp.issparse(row) else row.ravel())
+            x = np.asarray(x, dtype=np.float64)
+            basis = chebyshev.chebvander(np.clip(x / radius, -1, 1), degree)
+            values = evaluated(function, x)
+            gram += weights[k] * (basis.T @ basis)
+            moment += weights[k] * (basis.T @ values)
+            square += weights[k] * float(values @ values)
+        return cls(gram, moment, square)
+
+    def solve(self, variances: FloatArray, *, nonnegative: bool = False) -> FloatArray:
+        """Return coefficients of powers that minimise the miss and the penalty together."""
+        # In powers the penalty is diagonal, and with it the problem is well conditioned; entries
+        # are summed up in Chebyshev's basis, where they stay of one size.
+        degree = len(variances) - 1
+        values, vectors = la.eigh(self.gram[: degree + 1, : degree + 1])
+        root = np.sqrt(np.maximum(values, 0))
+        kept = root > root[-1] * np.sqrt(_ROUNDING)
+        design = (root[kept, None] * vectors[:, kept].T) @ _from_powers(degree)
+        target = (vectors[:, kept].T @ self.moment[: degree + 1]) / root[kept]
+        return solved(
+            np.vstack([design, np.diag(np.sqrt(variances))]),
+            np.concatenate([target, np.zeros(degree + 1)]),
+            nonnegative=nonnegative,
+        )
+
+    def bound(self, variances: FloatArray) -> float:
+        """Return Lemma 4's bound on the relative error, at its best coefficients."""
+        coefficients = self.solve(variances)
+        terms = _from_powers(len(coefficients) - 1) @ coefficients
+        some = slice(len(terms))
+        miss = self.square - 2 * terms @ self.moment[some] + terms @ self.gram[some, some] @ terms
+        total = 2 * max(float(miss), 0.0) + 2 * float(variances @ coefficients**2)
+        return float(np.sqrt(total / max(self.square, 1e-300)))
 
 
 def solved(design: FloatArray, target: FloatArray, *, nonnegative: bool) -> FloatArray:
@@ -270,7 +291,7 @@ def solved(design: FloatArray, target: FloatArray, *, nonnegative: bool) -> Floa
     return np.asarray(la.lstsq(scaled, target, cond=_ROUNDING)[0] / lengths)
 
 
-def _coreset(
+def coreset(
     left: Any, right: Any, n_centers: int, rng: np.random.Generator
 ) -> tuple[Any, FloatArray, Any]:
     """Centres of the side that they stand for better, their sizes, and the other side."""

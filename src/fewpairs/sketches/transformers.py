@@ -23,17 +23,19 @@ class _Sketch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     sketch_size: int
     coefficients: str
     n_centers: int
-    exact_linear: bool
+    exact_terms: bool
+    oversampling: int
     random_state: RandomState
 
     def _draw(self, function: Function, rows: Any, weights: FloatArray | None) -> None:
         self._map: FeatureMap = make_map(
             function, rows, rows, degree=self.degree, size=self.sketch_size,
-            choice=self.coefficients, n_centers=self.n_centers, exact_linear=self.exact_linear,
+            choice=self.coefficients, n_centers=self.n_centers, exact_terms=self.exact_terms,
+            oversampling=self.oversampling,
             nonnegative=True, rng=generator(self.random_state), weights=weights,
         )  # fmt: skip
         self.polynomial_ = self._map.polynomial
-        self._n_features_out = int(sum(self._map.widths))
+        self._n_features_out = len(self._map.signs)
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
         rows = validate_data(
@@ -62,7 +64,8 @@ class PolynomialSketch(_Sketch):
         At most ``degree * sketch_size + 1`` features come out.
     coefficients : {"tuned", "coreset", "ridge", "chebyshev", "taylor"}, default="tuned"
     n_centers : int, default=10
-    exact_linear : bool, default=True
+    exact_terms : bool, default=True
+    oversampling : int, default=4
     random_state : int, RandomState or None
 
     Attributes
@@ -85,7 +88,8 @@ class PolynomialSketch(_Sketch):
         sketch_size: int = 10,
         coefficients: str = "tuned",
         n_centers: int = 10,
-        exact_linear: bool = True,
+        exact_terms: bool = True,
+        oversampling: int = 4,
         random_state: RandomState = None,
     ) -> None:
         self.function = function
@@ -93,7 +97,8 @@ class PolynomialSketch(_Sketch):
         self.sketch_size = sketch_size
         self.coefficients = coefficients
         self.n_centers = n_centers
-        self.exact_linear = exact_linear
+        self.exact_terms = exact_terms
+        self.oversampling = oversampling
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn's signature
@@ -137,7 +142,7 @@ class RBFSketch(_Sketch):
     ----------
     gamma : float, optional
         By default one over the number of features, as in scikit-learn.
-    degree, sketch_size, coefficients, n_centers, exact_linear, random_state :
+    degree, sketch_size, coefficients, n_centers, exact_terms, oversampling, random_state :
         As for `PolynomialSketch`.
 
     Attributes
@@ -163,14 +168,16 @@ class RBFSketch(_Sketch):
         sketch_size: int = 10,
         coefficients: str = "tuned",
         n_centers: int = 10,
-        exact_linear: bool = True,
+        exact_terms: bool = True,
+        oversampling: int = 4,
         random_state: RandomState = None,
     ) -> None:
         self.degree = degree
         self.sketch_size = sketch_size
         self.coefficients = coefficients
         self.n_centers = n_centers
-        self.exact_linear = exact_linear
+        self.exact_terms = exact_terms
+        self.oversampling = oversampling
         self.random_state = random_state
         self.gamma = gamma
 

@@ -1,0 +1,142 @@
+"""Which degree, and how many columns: Lemma 4 proposes, sampled entries decide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fewpairs.factored.error import ErrorEstimate
+from fewpairs.sketches.feature_map import FeatureMap
+from fewpairs.sketches.polynomial import Function, Regression, coreset, radius_of, variances
+
+#: Degrees that are thought of, and how many of them are tried.
+DEGREES = (1, 2, 3, 4, 6, 8, 10, 14, 20)
+_TRIED = 3
+#: Columns of the first attempt; each next one has so many times as many, at least and at most.
+_START, _SMALLEST_STEP, _LARGEST_STEP = 9, 1.25, 4.0
+
+#: Draws a map of a degree and a size, and estimates its error from a number of entries.
+Draw = Callable[[int, int], FeatureMap]
+Judge = Callable[[FeatureMap], ErrorEstimate]
+
+
+class SketchPoint(NamedTuple):
+    """One attempt: its columns, degree and size, and the error then."""
+
+    columns: int
+    degree: int
+    sketch_size: int
+    error: ErrorEstimate
+
+
+class Chosen(NamedTuple):
+    """The map, all attempts, and why they ended."""
+
+    made: FeatureMap
+    curve: list[SketchPoint]
+    stopped_because: str
+
+
+class Proposals:
+    """Degrees in the order of Lemma 4's bound, for any number of columns.
+
+    Entries of the coreset are summed up once, for the highest degree.
+
+    Parameters
+    ----------
+    function : callable of an array
+    left, right : ndarray or csr_array
+    n_centers : int
+    rng : numpy Generator
+    sketched : bool
+        Whether all terms are sketched; where the heaviest are exact, variances do not count.
+    """
+
+    def __init__(
+        self,
+        function: Function,
+        left: Any,
+        right: Any,
+        n_centers: int,
+        rng: np.random.Generator,
+        *,
+        sketched: bool,
+    ) -> None:
+        side = coreset(left, right, n_centers, rng)
+        self._entries = Regression.of(function, *side, radius_of(left, right), DEGREES[-1])
+        self._unit = variances(left, right, DEGREES[-1], 1) / DEGREES[-1] * sketched
+
+    def bound(self, degree: int, size: int) -> float:
+        """Return Lemma 4's bound on the relative error."""
+        return self._entries.bound(self._unit[: degree + 1] * degree / size)
+
+    def best(self, columns: int) -> list[int]:
+        """Return the degrees with the smallest bounds."""
+        possible = [degree for degree in DEGREES if degree < columns]
+        return sorted(possible, key=lambda d: self.bound(d, (columns - 1) // d))[:_TRIED]
+
+
+def choose_degree(
+    columns: int, proposals: Proposals, draw: Draw, judge: Judge, also: int | None = None
+) -> Chosen:
+    """Return the best map of at most so many columns.
+
+    Parameters
+    ----------
+    columns : int
+    proposals : Proposals
+    draw, judge : callable
+    also : int, optional
+        A degree that was best before: it is tried against the bound's favourite alone.
+
+    Returns
+    -------
+    Chosen
+        Its curve ends with the best.
+    """
+    degrees = proposals.best(columns) or [0]
+    if also is not None:
+        degrees = list(dict.fromkeys([also, degrees[0]]))
+    curve, maps = [], []
+    for degree in degrees:
+        size = max(1, (columns - 1) // max(1, degree))
+        maps.append(draw(degree, size))
+        curve.append(SketchPoint(columns, degree, size, judge(maps[-1])))
+    best = min(range(len(curve)), key=lambda k: curve[k].error.value)
+    return Chosen(maps[best], [*curve[:best], *curve[best + 1 :], curve[best]], "")
+
+
+def choose_columns(
+    target: float, most: int, proposals: Proposals, draw: Draw, judge: Judge
+) -> Chosen:
+    """Return a map with few columns whose error is below the target with its whole interval.
+
+    Parameters
+    ----------
+    target : float
+    most : int
+        Columns that may be tried.
+    proposals : Proposals
+    draw, judge : callable
+
+    Returns
+    -------
+    Chosen
+    """
+    columns, also = min(_START, most), None
+    curve: list[SketchPoint] = []
+    while True:
+        chosen = choose_degree(columns, proposals, draw, judge, also)
+        curve += chosen.curve
+        # The winner of a few attempts looks better than it is: fresh entries must agree.
+        fresh = judge(chosen.made)
+        if max(fresh.high, curve[-1].error.high) <= target:
+            return Chosen(chosen.made, curve, "the target was reached")
+        if columns >= most:
+            return Chosen(chosen.made, curve, f"{most} columns were not enough")
+        # Errors fall about like one over the columns.
+        step = np.clip(fresh.high / target, _SMALLEST_STEP, _LARGEST_STEP)
+        columns = min(most, int(np.ceil(columns * step)))
+        also = curve[-1].degree

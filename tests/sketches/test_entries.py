@@ -1,0 +1,57 @@
+"""Sampled entries: unbiased whatever holds the matrix together, with intervals that cover."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from fewpairs.sketches.entries import draw_entries
+
+
+def rows(n=150, d=5, seed=0):
+    """Gaussian rows, two of them twice as long and nearly the same."""
+    x = 0.4 * np.random.default_rng(seed).normal(size=(n, d))
+    x[:2] = 2 * x[2]
+    return x
+
+
+@pytest.mark.parametrize("two_sided", [False, True])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_weighted_sums_are_unbiased(two_sided, sparse):
+    u = rows()
+    v = rows(90, seed=1) if two_sided else u
+    given = [sp.csr_array(x) if sparse else x for x in (u, v)]
+    given = given if two_sided else [given[0]] * 2
+    exact = np.exp(u @ v.T)
+    sums = []
+    for seed in range(200):
+        found = draw_entries(np.exp, *given, None, 400, np.random.default_rng(seed))
+        np.testing.assert_allclose(found.exact, exact[found.rows, found.columns])
+        sums.append([found.weights.sum(), found.weights @ found.exact**2])
+    mean, spread = np.mean(sums, axis=0), np.std(sums, axis=0) / np.sqrt(200)
+    assert abs(mean[0] - exact.size) < 4 * spread[0]
+    assert abs(mean[1] - (exact**2).sum()) < 4 * spread[1] + 1e-9 * mean[1]
+
+
+def test_factors_of_rows_count():
+    u, z = rows(), np.random.default_rng(1).random(150)
+    wanted = ((z[:, None] * np.exp(u @ u.T) * z) ** 2).sum()
+    sums = []
+    for seed in range(200):
+        found = draw_entries(np.exp, u, u, z, 400, np.random.default_rng(seed))
+        sums.append(found.weights @ found.exact**2)
+    assert abs(np.mean(sums) - wanted) < 4 * np.std(sums) / np.sqrt(200)
+
+
+def test_intervals_cover_where_few_entries_hold_the_error():
+    u = rows()
+    exact = np.exp(u @ u.T)
+    guess = 1 + u @ u.T + (u @ u.T) ** 2 / 2  # wrong where entries are large
+    truth = np.linalg.norm(guess - exact) / np.linalg.norm(exact)
+    covered = 0
+    for seed in range(100):
+        found = draw_entries(np.exp, u, u, None, 1000, np.random.default_rng(seed))
+        error = found.error(guess[found.rows, found.columns])
+        covered += error.low <= truth <= error.high
+    assert covered >= 85
