@@ -14,12 +14,13 @@ import numpy as np
 import numpy.typing as npt
 import scipy.linalg as la
 import scipy.sparse as sp
-from sklearn.utils.extmath import randomized_svd
+from scipy.sparse.linalg import svds
 
 from fewpairs.arrays import FloatArray, IntArray
 
-#: Up to this many dimensions, axes come from the whole d × d matrix of moments.
-_DENSE = 2000
+#: Up to this many dimensions, axes come from the whole d × d matrix of moments; above, there are at
+#: most so many.
+_DENSE, _AXES = 2000, 200
 #: Rows that axes are found from.
 _ROWS = 20_000
 
@@ -184,9 +185,15 @@ def principal_axes(
         moments = moments.toarray() if sp.issparse(moments) else moments
         values, vectors = la.eigh(moments, subset_by_index=[max(0, d - most), d - 1])
         return upright(vectors[:, ::-1]), np.maximum(values[::-1], 0)
-    wanted = min(most, *together.shape)
-    _, lengths, axes = randomized_svd(together, wanted, random_state=0)
-    return upright(axes.T), np.asarray(lengths**2)
+    if together.shape[0] <= _AXES + 1:
+        whole = together.toarray() if sp.issparse(together) else together
+        _, lengths, axes = la.svd(whole, full_matrices=False)
+    else:
+        start = np.ones(min(together.shape))  # the same axes each time
+        wanted = min(most, _AXES)
+        _, lengths, axes = svds(together, wanted, v0=start, return_singular_vectors="vh")
+    order = np.argsort(-lengths)[:most]
+    return upright(axes[order].T), np.asarray(lengths[order] ** 2)
 
 
 def upright(directions: FloatArray) -> FloatArray:
