@@ -67,7 +67,7 @@ class Kernel:
         plain = {"oversampling": 1, "exact_terms": False}
         made = make_map(
             np.exp, self.u, self.u, degree=degree, size=size, n_centers=10, nonnegative=False,
-            rng=np.random.default_rng(seed), weights=self.z, **plain | METHODS[title],
+            rng=np.random.default_rng(seed), weights=(self.z, self.z), **plain | METHODS[title],
         )  # fmt: skip
         polynomial.SHIFT = before
         features = made(self.u)

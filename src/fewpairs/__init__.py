@@ -33,6 +33,7 @@ _HOMES = {
     "PolynomialSketch": "sketches.transformers",
     "RBFSketch": "sketches.transformers",
     "elementwise": "sketches.elementwise",
+    "rbf_kernel": "sketches.gaussian",
     "FactoredMatrix": "factored.matrix",
     "load": "factored.storage",
     "ErrorEstimate": "factored.error",

@@ -248,3 +248,17 @@ def test_complex_products_are_refused_and_sparse_ones_work():
     with pytest.raises(InputError, match="complex"):
         matrix @ (1j * np.ones(40))
     assert np.allclose(matrix @ sp.eye_array(40), matrix.to_dense())
+
+
+@pytest.mark.parametrize("method", ["nystrom", "sicur", "auto"])
+def test_scaling_keeps_what_is_known(method):
+    x = np.random.default_rng(0).normal(size=(60, 4))
+    K = fp.approximate(x, fp.VectorSimilarity("rbf"), landmarks=12, method=method, random_state=0)
+    r, c = np.random.default_rng(1).normal(size=(2, 60))
+    np.testing.assert_allclose(K.scaled(r, c).to_dense(), r[:, None] * K.to_dense() * c, atol=1e-12)
+    np.testing.assert_allclose(K.scaled(r, c) @ c, r * (K @ (c * c)), atol=1e-10)
+    same = K.scaled(r, r)
+    assert same.symmetric == K.symmetric
+    np.testing.assert_allclose(same.to_dense(), r[:, None] * K.to_dense() * r, atol=1e-12)
+    with pytest.raises(fp.errors.InputError, match="factors for the shape"):
+        K.scaled(r[:3], c)

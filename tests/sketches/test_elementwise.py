@@ -168,7 +168,7 @@ def test_bad_input_is_named(f, u, words):
 
 
 def test_bad_options_are_named():
-    with pytest.raises(fp.errors.InputError, match="6 dimensions and V 3"):
+    with pytest.raises(fp.errors.InputError, match="6 dimensions on one side and 3"):
         fp.elementwise(np.exp, rows(), rows(d=3))
     with pytest.raises(fp.errors.UnknownNameError, match="corset"):
         fp.elementwise(np.exp, rows(), coefficients="corset")
@@ -254,3 +254,26 @@ def test_the_bound_of_lemma_4_holds_on_average():
     assert np.sqrt(np.mean(errors)) <= entries.bound(penalty)
     unpenalised = Regression.of(np.exp, u, np.ones(100), u, radius_of(u, u), 12)
     assert unpenalised.bound(np.zeros(13)) < 1e-6
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_rbf_kernel_between_two_sets(sparse):
+    x, y = rows(200, 6) + 5, rows(150, 6, seed=1) + 5
+    exact = rbf_kernel(x, y, gamma=0.3)
+    given = [sp.csr_array(z - 5) if sparse else z for z in (x, y)]
+    K = fp.rbf_kernel(*given, gamma=0.3, target_error=0.01, random_state=0)
+    assert K.stopped_because == "the target was reached"
+    assert relative(K, exact) <= 0.01
+    same = fp.rbf_kernel(given[0], gamma=0.3, random_state=0)
+    assert same.symmetric
+    assert relative(same, rbf_kernel(x, gamma=0.3)) < 0.01
+    assert abs(same.error.value - relative(same, rbf_kernel(x, gamma=0.3))) < 0.3 * same.error.value
+
+
+def test_rbf_kernel_has_scikit_learn_s_default_and_checks():
+    x = rows(100, 8)
+    assert relative(fp.rbf_kernel(x, random_state=0), rbf_kernel(x)) < 0.01
+    with pytest.raises(fp.errors.InputError, match="gamma is -1"):
+        fp.rbf_kernel(x, gamma=-1)
+    with pytest.raises(fp.errors.InputError, match="8 dimensions on one side and 3"):
+        fp.rbf_kernel(x, rows(5, 3))

@@ -39,7 +39,7 @@ def test_factors_of_rows_count():
     wanted = ((z[:, None] * np.exp(u @ u.T) * z) ** 2).sum()
     sums = []
     for seed in range(200):
-        found = draw_entries(np.exp, u, u, z, 400, np.random.default_rng(seed))
+        found = draw_entries(np.exp, u, u, (z, z), 400, np.random.default_rng(seed))
         sums.append(found.weights @ found.exact**2)
     assert abs(np.mean(sums) - wanted) < 4 * np.std(sums) / np.sqrt(200)
 

@@ -119,6 +119,27 @@ class Known:
         free = (self.columns.place[columns] < 0) & (self.rows.place[rows] < 0)
         return rows[free], columns[free], values[free]
 
+    def scaled(self, rows: FloatArray, columns: FloatArray) -> Known:
+        """Return what is known of diag(rows)·K·diag(columns)."""
+        m = self.shape[1]
+        across = Lines(
+            self.columns.index,
+            rows[:, None] * self.columns.values * columns[self.columns.index],
+            self.columns.width,
+        )
+        along = Lines(
+            self.rows.index,
+            columns[:, None] * self.rows.values * rows[self.rows.index],
+            self.rows.width,
+        )
+        return Known(
+            across,
+            across if self.rows is self.columns and rows is columns else along,
+            None if self.diagonal is None else rows * self.diagonal * columns,
+            self.keys,
+            self.values * rows[self.keys // m] * columns[self.keys % m],
+        )
+
     def transposed(self) -> Known:
         """Return what is known of the transpose."""
         n, m = self.shape

@@ -218,6 +218,22 @@ class FactoredMatrix:
             source=self.source.transposed(),
         )
 
+    def scaled(self, rows: npt.ArrayLike, columns: npt.ArrayLike) -> FactoredMatrix:
+        """Return diag(rows)·K·diag(columns), such as a transport plan."""
+        r = np.asarray(rows, dtype=np.float64)
+        c = r if columns is rows else np.asarray(columns, dtype=np.float64)
+        if (len(r), len(c)) != self.shape:
+            raise InputError(
+                f"{len(r)} and {len(c)} factors for the shape {self.shape}.",
+                "There is one for each row and each column.",
+                "Pass arrays of those lengths.",
+            )
+        left = r[:, None] * self.left
+        same = self.right is self.left and c is r
+        right = None if same else c[:, None] * self.right
+        known = None if self.known.empty else self.known.scaled(r, c)
+        return FactoredMatrix(left, self.core, right, known=known, method=f"{self.method}, scaled")
+
     def symmetrized(self) -> FactoredMatrix:
         """Return (K + Kᵀ) / 2, in factored form."""
         if self.symmetric and self.known.rows is self.known.columns:

@@ -93,19 +93,48 @@ def elementwise(
     >>> K.shape, K.left.shape[1] <= 101, K.error.value < 0.05
     ((500, 500), True, True)
     """
-    left = _rows(U, "U")
-    right = left if V is None else _rows(V, "V")
-    _check(left, right, degree, sketch_size, columns)
+    left = checked_rows(U, "U")
+    right = left if V is None else checked_rows(V, "V")
+    return factor(
+        f, left, right, degree=degree, sketch_size=sketch_size, coefficients=coefficients,
+        n_centers=n_centers, exact_terms=exact_terms, oversampling=oversampling, columns=columns,
+        target_error=target_error, error_pairs=error_pairs, random_state=random_state,
+    )  # fmt: skip
+
+
+def factor(
+    f: Function,
+    left: Any,
+    right: Any,
+    heights: tuple[FloatArray, FloatArray] | None = None,
+    *,
+    degree: int = 10,
+    sketch_size: int = 10,
+    coefficients: str = "tuned",
+    n_centers: int = 10,
+    exact_terms: bool = True,
+    oversampling: int = 4,
+    columns: int | None = None,
+    target_error: float | None = None,
+    error_pairs: int = 5000,
+    random_state: RandomState = None,
+) -> ElementwiseMatrix:
+    """Factor diag(z)·f(UVᵀ)·diag(w) for checked rows; options as for `elementwise`."""
+    check_lengths(left, right)
+    _check(degree, sketch_size, columns)
     rng = generator(random_state)
 
     def draw(degree: int, size: int) -> FeatureMap:
         return make_map(
             f, left, right, degree=degree, size=size, choice=coefficients, n_centers=n_centers,
             exact_terms=exact_terms, oversampling=oversampling, nonnegative=False, rng=rng,
+            weights=heights,
         )  # fmt: skip
 
-    def judge(made: FeatureMap) -> ErrorEstimate:
-        return _error(f, made, left, right, max(error_pairs, _FEWEST_PAIRS), rng)
+    def judge(made: FeatureMap, count: int = max(error_pairs, _FEWEST_PAIRS)) -> ErrorEstimate:
+        sampled = draw_entries(f, left, right, heights, count, rng)
+        rows, columns = made(left[sampled.rows]), made(right[sampled.columns], side="right")
+        return sampled.error((rows * columns) @ made.signs)
 
     if columns is None and target_error is None:
         chosen = Chosen(draw(degree, sketch_size), [], "")
@@ -118,13 +147,13 @@ def elementwise(
             most = columns or min(left.shape[0], right.shape[0], _MOST_COLUMNS)
             chosen = choose_columns(check_target(target_error), most, proposals, draw, judge)
     made = chosen.made
-    factors = made(left)
-    other = factors if right is left else made(right, side="right")
+    z, w = heights or (None, None)
+    factors = _features(made, left, "left", z)
     result = ElementwiseMatrix(
-        factors.astype(np.float64, copy=False),
+        factors,
         np.diag(made.signs),
-        None if right is left else other.astype(np.float64, copy=False),
-        error=None if error_pairs == 0 else _error(f, made, left, right, error_pairs, rng),
+        None if right is left else _features(made, right, "right", w),
+        error=None if error_pairs == 0 else judge(made, error_pairs),
         method=f"Poly-TensorSketch, degree {made.polynomial.degree}, {coefficients}",
     )
     result.polynomial = made.polynomial
@@ -132,15 +161,15 @@ def elementwise(
     return result
 
 
-def _error(
-    f: Function, made: FeatureMap, left: Any, right: Any, count: int, rng: np.random.Generator
-) -> ErrorEstimate:
-    sampled = draw_entries(f, left, right, None, count, rng)
-    rows, columns = made(left[sampled.rows]), made(right[sampled.columns], side="right")
-    return sampled.error((rows * columns) @ made.signs)
+def _features(made: FeatureMap, rows: Any, side: str, heights: FloatArray | None) -> FloatArray:
+    features = made(rows, side=side).astype(np.float64, copy=False)
+    if heights is not None:
+        features *= heights[:, None]
+    return features
 
 
-def _rows(rows: Any, name: str) -> Any:
+def checked_rows(rows: Any, name: str) -> Any:
+    """Return rows as a finite float array or csr_array."""
     if sp.issparse(rows):
         array = sp.csr_array(rows)
         values: FloatArray = array.data
@@ -165,13 +194,18 @@ def _rows(rows: Any, name: str) -> Any:
     return array
 
 
-def _check(left: Any, right: Any, degree: int, sketch_size: int, columns: int | None) -> None:
+def check_lengths(left: Any, right: Any) -> None:
+    """Check that inner products can be taken."""
     if left.shape[1] != right.shape[1]:
         raise InputError(
-            f"U has {left.shape[1]} dimensions and V {right.shape[1]}.",
+            f"the rows have {left.shape[1]} dimensions on one side and {right.shape[1]} on the "
+            "other.",
             "Inner products need vectors of one length.",
-            "Pass U and V with as many columns.",
+            "Pass two arrays with as many columns.",
         )
+
+
+def _check(degree: int, sketch_size: int, columns: int | None) -> None:
     if degree < 0 or sketch_size < 1:
         raise InputError(
             f"degree is {degree} and sketch_size {sketch_size}.",

@@ -48,7 +48,7 @@ def draw_entries(
     function: Function,
     left: Any,
     right: Any,
-    matter: FloatArray | None,
+    matter: tuple[FloatArray, FloatArray] | None,
     count: int,
     rng: np.random.Generator,
 ) -> Entries:
@@ -59,8 +59,8 @@ def draw_entries(
     function : callable of an array
     left, right : ndarray or csr_array
         One and the same object for a symmetric matrix.
-    matter : ndarray, optional
-        A factor of each row and column of a symmetric matrix.
+    matter : pair of ndarray, optional
+        Factors of each row and of each column of the matrix.
     count : int
     rng : numpy Generator
 
@@ -70,9 +70,9 @@ def draw_entries(
     """
     n, m = left.shape[0], right.shape[0]
     same = right is left
-    ones = np.ones(n) if matter is None else matter
-    p = _probabilities(function, left, right, ones, rng)
-    q = p if same else _probabilities(function, right, left, np.ones(m), rng)
+    z, w = (np.ones(n), np.ones(m)) if matter is None else matter
+    p = _probabilities(function, left, right, z, rng)
+    q = p if same else _probabilities(function, right, left, w, rng)
     tops = [_longest(side, int(np.sqrt(_LONGEST * count))) for side in (left, right)]
     inner = [np.repeat(tops[0], len(tops[1])), np.tile(tops[1], len(tops[0]))]
     on = rng.choice(n, int(_DIAGONAL * count), p=p) if same else np.zeros(0, dtype=np.int64)
@@ -92,9 +92,7 @@ def draw_entries(
     i, j = np.concatenate([inner[0], on, i]), np.concatenate([inner[1], on, j])
     weights = np.concatenate([np.ones(len(inner[0])), on_weights, weights])
     exact = evaluated(function, row_products(left[i], right[j]))
-    if matter is not None:
-        weights *= (matter[i] * matter[j]) ** 2
-    return Entries(i, j, exact, weights, len(inner[0]))
+    return Entries(i, j, exact, weights * (z[i] * w[j]) ** 2, len(inner[0]))
 
 
 def _longest(rows: Any, count: int) -> IntArray:

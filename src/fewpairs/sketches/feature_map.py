@@ -130,7 +130,7 @@ def make_map(
     oversampling: int,
     nonnegative: bool,
     rng: np.random.Generator,
-    weights: FloatArray | None = None,
+    weights: tuple[FloatArray, FloatArray] | None = None,
 ) -> FeatureMap:
     """Fit the polynomial, draw the sketch, and choose directions.
 
@@ -149,8 +149,8 @@ def make_map(
         Terms for each feature, for "tuned".
     nonnegative : bool
     rng : numpy Generator
-    weights : ndarray, optional
-        How much each row's entries matter, for "tuned"; left and right are the same then.
+    weights : pair of ndarray, optional
+        Factors of rows and columns, by which their entries matter, for "tuned".
 
     Returns
     -------
@@ -159,7 +159,7 @@ def make_map(
     tune = choice == "tuned"
     columns, d = degree * size + 1, left.shape[1]
     sides = [left] if right is left else [left, right]
-    matter = np.ones(left.shape[0]) if weights is None else weights
+    matter = [np.ones(side.shape[0]) for side in sides] if weights is None else list(weights)
     linear = 0
     if exact_terms and degree and not tune:
         # At most half of the columns, and at least one is left for every other power.
@@ -193,11 +193,11 @@ def _scaled(polynomial: Polynomial, terms: Terms, coefficients: FloatArray) -> F
 
 
 def _monomials(
-    polynomial: Polynomial, sides: list[Any], matter: FloatArray, sizes: FloatArray, most: int
+    polynomial: Polynomial, sides: list[Any], matter: list[FloatArray], sizes: FloatArray, most: int
 ) -> Monomials | None:
     if most == 0 or len(sizes) == 1:
         return None
-    shares = [matter**2] if len(sides) == 1 else [np.ones(side.shape[0]) for side in sides]
+    shares = [factors**2 for factors in matter[: len(sides)]]
     scaled = [side * (1 / np.sqrt(polynomial.radius)).astype(side.dtype) for side in sides]
     return heaviest(scaled, shares, sizes, most)
 
@@ -219,7 +219,7 @@ def _tuned(
     function: Function,
     left: Any,
     right: Any,
-    matter: FloatArray | None,
+    matter: tuple[FloatArray, FloatArray] | None,
     rng: np.random.Generator,
     *,
     nonnegative: bool,
@@ -244,7 +244,7 @@ def _turned(
     terms: Terms,
     coefficients: FloatArray,
     sides: list[Any],
-    matter: FloatArray,
+    matter: list[FloatArray],
     columns: int,
     rng: np.random.Generator,
 ) -> FeatureMap:
@@ -254,13 +254,11 @@ def _turned(
     eigenvectors (singular vectors for two sides) are those of the small matrix in the middle.
     """
     roots, backs = [], []
-    for side in sides:
+    for side, factors in zip(sides, matter, strict=False):
         n = side.shape[0]
         wanted = max(_FEWEST_ROWS, _ROWS_PER_TERM * sum(terms.widths))
         some = np.arange(n) if n <= wanted else np.sort(rng.choice(n, wanted, replace=False))
-        sample = terms(side[some]).astype(np.float64)
-        if len(sides) == 1:
-            sample *= matter[some, None]
+        sample = terms(side[some]).astype(np.float64) * factors[some, None]
         _, lengths, directions = la.svd(sample, full_matrices=False)
         kept = lengths > _ROUNDING * max(lengths[0], 1e-300)
         roots.append(lengths[kept, None] * directions[kept])

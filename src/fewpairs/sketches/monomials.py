@@ -179,7 +179,7 @@ def principal_axes(
         some = side[::step]
         parts.append(sp.diags_array(np.sqrt(weights)) @ some)
     d = rows[0].shape[1]
-    together = sp.vstack(parts).tocsr() if sp.issparse(parts[0]) else np.vstack(parts)
+    together: Any = sp.vstack(parts).tocsr() if sp.issparse(parts[0]) else np.vstack(parts)
     if d <= _DENSE:
         moments = together.T @ together
         moments = moments.toarray() if sp.issparse(moments) else moments

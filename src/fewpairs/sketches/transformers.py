@@ -11,9 +11,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fewpairs.arrays import FloatArray, RandomState, generator
-from fewpairs.errors import InputError
 from fewpairs.sketches.feature_map import FeatureMap, make_map
-from fewpairs.sketches.polynomial import Function, squares
+from fewpairs.sketches.gaussian import check_gamma, scaled_rows
+from fewpairs.sketches.polynomial import Function
 
 
 class _Sketch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -32,7 +32,8 @@ class _Sketch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             function, rows, rows, degree=self.degree, size=self.sketch_size,
             choice=self.coefficients, n_centers=self.n_centers, exact_terms=self.exact_terms,
             oversampling=self.oversampling,
-            nonnegative=True, rng=generator(self.random_state), weights=weights,
+            nonnegative=True, rng=generator(self.random_state),
+            weights=None if weights is None else (weights, weights),
         )  # fmt: skip
         self.polynomial_ = self._map.polynomial
         self._n_features_out = len(self._map.signs)
@@ -195,16 +196,11 @@ class RBFSketch(_Sketch):
         """
         rows = self._validated(X, reset=True)
         self.gamma_ = 1 / rows.shape[1] if self.gamma is None else float(self.gamma)
-        if not np.isfinite(self.gamma_) or self.gamma_ <= 0:
-            raise InputError(
-                f"gamma is {self.gamma!r}.",
-                "It says how fast the kernel falls with the distance.",
-                "Pass a positive number.",
-            )
+        check_gamma(self.gamma_)
         # A sparse matrix would not stay sparse.
         sparse = sp.issparse(rows)
         self.mean_ = np.zeros(rows.shape[1]) if sparse else rows.mean(axis=0)
-        scaled, heights = self._scaled(rows)
+        scaled, heights = scaled_rows(rows, self.mean_, self.gamma_)
         self._draw(np.exp, scaled, heights)
         return self
 
@@ -220,13 +216,7 @@ class RBFSketch(_Sketch):
         ndarray of shape (n_samples, n_features_out)
         """
         check_is_fitted(self)
-        scaled, heights = self._scaled(self._validated(X, reset=False))
+        scaled, heights = scaled_rows(self._validated(X, reset=False), self.mean_, self.gamma_)
         features = self._map(scaled)
         features *= heights[:, None].astype(features.dtype)
         return features
-
-    def _scaled(self, rows: Any) -> tuple[Any, FloatArray]:
-        """√(2γ)·x and z(x)."""
-        centred = rows if sp.issparse(rows) else rows - self.mean_.astype(rows.dtype)
-        scaled = centred * np.sqrt(2 * self.gamma_).astype(rows.dtype)
-        return scaled, np.exp(-squares(scaled) / 2)

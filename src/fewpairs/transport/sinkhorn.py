@@ -25,15 +25,19 @@ from fewpairs.errors import InputError, NegativeKernelWarning
 #: are set to it.
 _FLOOR = 1e-12
 _SAME_MASS = 1e-8
+#: Rows of a plan that are looked at together.
+_STRIP = 256
 
 
 class Transport(NamedTuple):
-    """An entropic plan diag(left)·K·diag(right), never written down.
+    """An entropic plan diag(left)·K·diag(right).
 
     Attributes
     ----------
     left, right : ndarray
         Scalings; for a dense cost their logarithms may be large, so they are kept as logarithms.
+    plan : FactoredMatrix or ndarray
+        What moves from each place to each: factored, where the kernel is.
     cost : float or None
         Σ Pᵢⱼ·Cᵢⱼ; None where a factored kernel came without costs.
     iterations : int
@@ -43,6 +47,7 @@ class Transport(NamedTuple):
 
     left: FloatArray
     right: FloatArray
+    plan: Any
     cost: float | None
     iterations: int
     marginal_error: float
@@ -125,7 +130,7 @@ def _by_logarithms(
         if error <= tolerance * a.sum():
             break
     plan = np.exp(f[:, None] + g - scaled)
-    return Transport(f, g, float((plan * cost).sum()), done, error)
+    return Transport(f, g, plan, float((plan * cost).sum()), done, error)
 
 
 def _by_kernel(
@@ -160,7 +165,8 @@ def _by_kernel(
             ),
             stacklevel=3,
         )
-    return Transport(u, v, _factored_cost(u, v, kernel, cost), step, error)
+    plan = kernel.scaled(u, v) if hasattr(kernel, "scaled") else u[:, None] * kernel * v
+    return Transport(u, v, plan, _cost(plan, cost), step, error)
 
 
 def _guarded(sums: FloatArray) -> tuple[FloatArray, int]:
@@ -169,15 +175,16 @@ def _guarded(sums: FloatArray) -> tuple[FloatArray, int]:
     return np.where(low, floor, sums), int(low.sum())
 
 
-def _factored_cost(u: FloatArray, v: FloatArray, kernel: Any, cost: Any) -> float | None:
-    """Σ uᵢ·Kᵢⱼ·vⱼ·Cᵢⱼ with C = A·Bᵀ: one product with K for all columns of B."""
+def _cost(plan: Any, cost: Any) -> float | None:
+    """Σ Pᵢⱼ·Cᵢⱼ; with C = A·Bᵀ, one product with P for all columns of B."""
     if cost is None:
         return None
-    if not isinstance(cost, tuple):
-        return float(u @ ((np.asarray(kernel @ np.eye(len(v)))) * np.asarray(cost)) @ v)
-    left, right = (np.asarray(part, dtype=np.float64) for part in cost)
-    moved = np.asarray(kernel @ (right * v[:, None]))
-    return float((left * u[:, None] * moved).sum())
+    if isinstance(cost, tuple):
+        left, right = (np.asarray(part, dtype=np.float64) for part in cost)
+        return float((left * np.asarray(plan @ right)).sum())
+    table = np.asarray(cost, dtype=np.float64)
+    strips = [slice(k, k + _STRIP) for k in range(0, len(table), _STRIP)]
+    return float(sum((table[strip] * plan[strip]).sum() for strip in strips))
 
 
 def _checked(masses: npt.ArrayLike, name: str) -> FloatArray:
