@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from fewpairs.sketches.entries import draw_entries
+from fewpairs.sketches.entries import Sampler
+
+
+def draw_entries(function, left, right, matter, count, rng):
+    return Sampler(function, left, right, matter, rng).draw(count, rng)
 
 
 def rows(n=150, d=5, seed=0):

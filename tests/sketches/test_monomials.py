@@ -18,7 +18,7 @@ def rows(n=200, d=4, seed=0):
 
 
 def chosen(x, sizes, most):
-    return heaviest([x], [np.ones(x.shape[0])], np.asarray(sizes, dtype=float), most)
+    return heaviest([x], [np.ones(x.shape[0])], 1.0, np.asarray(sizes, dtype=float), most)
 
 
 @pytest.mark.parametrize("sparse", [False, True])

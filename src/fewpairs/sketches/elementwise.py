@@ -11,8 +11,9 @@ from fewpairs.arrays import FloatArray, RandomState, generator
 from fewpairs.errors import InputError
 from fewpairs.factored.error import ErrorEstimate, check_target
 from fewpairs.factored.matrix import FactoredMatrix
+from fewpairs.parallel import count_jobs
 from fewpairs.sketches.choosing import Chosen, Proposals, choose_columns, choose_degree
-from fewpairs.sketches.entries import draw_entries
+from fewpairs.sketches.entries import Sampler
 from fewpairs.sketches.feature_map import FeatureMap, make_map
 from fewpairs.sketches.polynomial import Function, Polynomial
 
@@ -47,6 +48,7 @@ def elementwise(
     target_error: float | None = None,
     error_pairs: int = 5000,
     random_state: RandomState = None,
+    n_jobs: int = 1,
 ) -> ElementwiseMatrix:
     """Factor f(UVᵀ) without touching its entries, by Poly-TensorSketch.
 
@@ -81,6 +83,8 @@ def elementwise(
     error_pairs : int, default=5000
         Entries that the stated error is estimated from.
     random_state : int, Generator, RandomState or None
+    n_jobs : int, default=1
+        Threads that sketch; -1 takes all cores.
 
     Returns
     -------
@@ -99,6 +103,7 @@ def elementwise(
         f, left, right, degree=degree, sketch_size=sketch_size, coefficients=coefficients,
         n_centers=n_centers, exact_terms=exact_terms, oversampling=oversampling, columns=columns,
         target_error=target_error, error_pairs=error_pairs, random_state=random_state,
+        n_jobs=n_jobs,
     )  # fmt: skip
 
 
@@ -118,21 +123,24 @@ def factor(
     target_error: float | None = None,
     error_pairs: int = 5000,
     random_state: RandomState = None,
+    n_jobs: int = 1,
 ) -> ElementwiseMatrix:
     """Factor diag(z)·f(UVᵀ)·diag(w) for checked rows; options as for `elementwise`."""
     check_lengths(left, right)
     _check(degree, sketch_size, columns)
     rng = generator(random_state)
+    threads = count_jobs(n_jobs)
+    sampler = Sampler(f, left, right, heights, rng)
 
     def draw(degree: int, size: int) -> FeatureMap:
         return make_map(
             f, left, right, degree=degree, size=size, choice=coefficients, n_centers=n_centers,
             exact_terms=exact_terms, oversampling=oversampling, nonnegative=False, rng=rng,
-            weights=heights,
+            weights=heights, sampler=sampler,
         )  # fmt: skip
 
     def judge(made: FeatureMap, count: int = max(error_pairs, _FEWEST_PAIRS)) -> ErrorEstimate:
-        sampled = draw_entries(f, left, right, heights, count, rng)
+        sampled = sampler.draw(count, rng)
         rows, columns = made(left[sampled.rows]), made(right[sampled.columns], side="right")
         return sampled.error((rows * columns) @ made.signs)
 
@@ -148,11 +156,11 @@ def factor(
             chosen = choose_columns(check_target(target_error), most, proposals, draw, judge)
     made = chosen.made
     z, w = heights or (None, None)
-    factors = _features(made, left, "left", z)
+    factors = _features(made, left, "left", z, threads)
     result = ElementwiseMatrix(
         factors,
         np.diag(made.signs),
-        None if right is left else _features(made, right, "right", w),
+        None if right is left else _features(made, right, "right", w, threads),
         error=None if error_pairs == 0 else judge(made, error_pairs),
         method=f"Poly-TensorSketch, degree {made.polynomial.degree}, {coefficients}",
     )
@@ -161,8 +169,10 @@ def factor(
     return result
 
 
-def _features(made: FeatureMap, rows: Any, side: str, heights: FloatArray | None) -> FloatArray:
-    features = made(rows, side=side).astype(np.float64, copy=False)
+def _features(
+    made: FeatureMap, rows: Any, side: str, heights: FloatArray | None, threads: int
+) -> FloatArray:
+    features = made(rows, side=side, n_jobs=threads).astype(np.float64, copy=False)
     if heights is not None:
         features *= heights[:, None]
     return features

@@ -18,7 +18,9 @@ from fewpairs.factored.error import ErrorEstimate
 from fewpairs.sketches.polynomial import Function, evaluated, squares
 
 #: Rows that a row is compared with to guess its size: the longest, and as many at random.
-_COMPARED = 16
+_COMPARED = 8
+#: Rows of which sizes are guessed at a time, and long rows that are remembered.
+_STRIP, _MOST_LONGEST = 2**15, 200
 #: Shares of the entries that are between the longest rows, and on the diagonal.
 _LONGEST, _DIAGONAL = 0.25, 0.1
 
@@ -44,15 +46,8 @@ class Entries(NamedTuple):
         return ErrorEstimate(value, value / factor, value * factor, len(self.rows))
 
 
-def draw_entries(
-    function: Function,
-    left: Any,
-    right: Any,
-    matter: tuple[FloatArray, FloatArray] | None,
-    count: int,
-    rng: np.random.Generator,
-) -> Entries:
-    """Draw entries of f(UVᵀ), more of them where they are large.
+class Sampler:
+    """Draws entries of diag(z)·f(UVᵀ)·diag(w), more of them where they are large.
 
     Parameters
     ----------
@@ -60,58 +55,80 @@ def draw_entries(
     left, right : ndarray or csr_array
         One and the same object for a symmetric matrix.
     matter : pair of ndarray, optional
-        Factors of each row and of each column of the matrix.
-    count : int
+        z and w; by default 1.
     rng : numpy Generator
-
-    Returns
-    -------
-    Entries
+        For the rows that sizes are guessed from.
     """
-    n, m = left.shape[0], right.shape[0]
-    same = right is left
-    z, w = (np.ones(n), np.ones(m)) if matter is None else matter
-    p = _probabilities(function, left, right, z, rng)
-    q = p if same else _probabilities(function, right, left, w, rng)
-    tops = [_longest(side, int(np.sqrt(_LONGEST * count))) for side in (left, right)]
-    inner = [np.repeat(tops[0], len(tops[1])), np.tile(tops[1], len(tops[0]))]
-    on = rng.choice(n, int(_DIAGONAL * count), p=p) if same else np.zeros(0, dtype=np.int64)
-    rest = max(1, count - len(inner[0]) - len(on))
-    uniform = rng.random(rest) < 0.5  # noqa: PLR2004
-    i = np.where(uniform, rng.integers(0, n, rest), rng.choice(n, rest, p=p))
-    j = np.where(uniform, rng.integers(0, m, rest), rng.choice(m, rest, p=q))
-    weights = 1 / (rest * (0.5 / (n * m) + 0.5 * p[i] * q[j]))
-    # What belongs to another layer stands for nothing here.
-    top_row, top_column = np.isin(np.arange(n), tops[0]), np.isin(np.arange(m), tops[1])
-    weights[(top_row[i] & top_column[j]) | ((i == j) if same else False)] = 0.0
-    on_weights = (
-        np.where(top_row[on] & top_column[on], 0.0, 1 / (max(1, len(on)) * p[on]))
-        if same
-        else np.zeros(0)
-    )
-    i, j = np.concatenate([inner[0], on, i]), np.concatenate([inner[1], on, j])
-    weights = np.concatenate([np.ones(len(inner[0])), on_weights, weights])
-    exact = evaluated(function, row_products(left[i], right[j]))
-    return Entries(i, j, exact, weights * (z[i] * w[j]) ** 2, len(inner[0]))
+
+    def __init__(
+        self,
+        function: Function,
+        left: Any,
+        right: Any,
+        matter: tuple[FloatArray, FloatArray] | None,
+        rng: np.random.Generator,
+    ) -> None:
+        self._function, self._sides = function, (left, right)
+        self._same = right is left
+        self._matter = matter or (np.ones(left.shape[0]), np.ones(right.shape[0]))
+        self._tops = [longest(side, _MOST_LONGEST) for side in self._sides]
+        self._chances = [_chances(function, left, right, self._matter[0], self._tops[1], rng)]
+        if self._same:
+            self._chances *= 2
+        else:
+            found = _chances(function, right, left, self._matter[1], self._tops[0], rng)
+            self._chances.append(found)
+
+    def draw(self, count: int, rng: np.random.Generator) -> Entries:
+        """Draw so many entries."""
+        (left, right), (p, q), (z, w) = self._sides, self._chances, self._matter
+        n, m = left.shape[0], right.shape[0]
+        tops = [top[: int(np.sqrt(_LONGEST * count))] for top in self._tops]
+        inner = [np.repeat(tops[0], len(tops[1])), np.tile(tops[1], len(tops[0]))]
+        on = np.zeros(0, dtype=np.int64)
+        if self._same:
+            on = rng.choice(n, int(_DIAGONAL * count), p=p)
+        rest = max(1, count - len(inner[0]) - len(on))
+        uniform = rng.random(rest) < 0.5  # noqa: PLR2004
+        i = np.where(uniform, rng.integers(0, n, rest), rng.choice(n, rest, p=p))
+        j = np.where(uniform, rng.integers(0, m, rest), rng.choice(m, rest, p=q))
+        weights = 1 / (rest * (0.5 / (n * m) + 0.5 * p[i] * q[j]))
+        # What belongs to another layer stands for nothing here.
+        elsewhere = np.isin(i, tops[0]) & np.isin(j, tops[1])
+        weights[elsewhere | ((i == j) & self._same)] = 0.0
+        on_weights = 1 / (max(1, len(on)) * p[on])
+        on_weights[np.isin(on, tops[0])] = 0.0
+        i, j = np.concatenate([inner[0], on, i]), np.concatenate([inner[1], on, j])
+        weights = np.concatenate([np.ones(len(inner[0])), on_weights, weights])
+        exact = evaluated(self._function, row_products(left[i], right[j]))
+        return Entries(i, j, exact, weights * (z[i] * w[j]) ** 2, len(inner[0]))
 
 
-def _longest(rows: Any, count: int) -> IntArray:
-    return np.sort(np.argsort(-squares(rows), kind="stable")[:count])
+def longest(rows: Any, count: int) -> IntArray:
+    """Return the longest rows, longest first."""
+    lengths = squares(rows)
+    count = min(count, len(lengths))
+    few = np.argpartition(-lengths, count - 1)[:count]
+    return np.asarray(few[np.argsort(-lengths[few], kind="stable")])
 
 
-def _probabilities(
-    function: Function, rows: Any, others: Any, matter: FloatArray, rng: np.random.Generator
+def _chances(
+    function: Function,
+    rows: Any,
+    others: Any,
+    matter: FloatArray,
+    top: IntArray,
+    rng: np.random.Generator,
 ) -> FloatArray:
     """Return how likely each row is: by the size of its entries with a few others."""
-    m = others.shape[0]
-    longest = _longest(others, _COMPARED)
-    some = np.concatenate([longest, rng.integers(0, m, _COMPARED)])
+    some = np.concatenate([top[:_COMPARED], rng.integers(0, others.shape[0], _COMPARED)])
     few = others[some]
-    products = rows @ (few.toarray().T if sp.issparse(few) else few.T)
-    values = evaluated(function, np.asarray(products, dtype=np.float64)) * matter[:, None]
-    energy = (values / max(float(np.abs(values).max()), 1e-300)) ** 2
-    # Large entries with the longest rows are few; they count as one row more.
-    sizes = energy[:, : len(longest)].mean(axis=1) + energy[:, len(longest) :].mean(axis=1)
+    few = few.toarray().T if sp.issparse(few) else few.T
+    sizes = np.empty(rows.shape[0])
+    for start in range(0, len(sizes), _STRIP):
+        part = slice(start, start + _STRIP)
+        values = evaluated(function, np.asarray(rows[part] @ few, dtype=np.float64))
+        sizes[part] = (values**2).mean(axis=1) * matter[part] ** 2
     sizes += float(sizes.mean()) * 0.1 + 1e-300  # nothing is impossible
     return np.asarray(sizes / sizes.sum())
 

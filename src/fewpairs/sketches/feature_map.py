@@ -12,12 +12,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import joblib
 import numpy as np
 import numpy.typing as npt
 import scipy.linalg as la
 
 from fewpairs.arrays import FloatArray
-from fewpairs.sketches.entries import draw_entries
+from fewpairs.parallel import one_blas_thread
+from fewpairs.sketches.entries import Sampler
 from fewpairs.sketches.monomials import Monomials, heaviest, upright
 from fewpairs.sketches.polynomial import Function, Polynomial, fit_polynomial, solved
 from fewpairs.sketches.tensor_sketch import TensorSketch, parts
@@ -63,22 +65,22 @@ class Terms:
         exact = [] if self.monomials is None else [int(k) for k in self.monomials.counts if k]
         return [1, *exact, *[self.sketch.size] * (len(self.sketch.counts) - self.first + 1)]
 
-    def __call__(self, rows: Any, workers: int = 1) -> npt.NDArray[Any]:
+    def __call__(self, rows: Any) -> npt.NDArray[Any]:
         """Return all columns of rows, dense or sparse; float32 stays float32."""
         result = np.empty((rows.shape[0], sum(self.widths)), dtype=rows.dtype)
         end = 0
-        for block in self._blocks(rows, workers):
+        for block in self._blocks(rows):
             start, end = end, end + block.shape[1]
             result[:, start:end] = block
         return result
 
-    def _blocks(self, rows: Any, workers: int) -> Iterator[npt.NDArray[Any]]:
+    def _blocks(self, rows: Any) -> Iterator[npt.NDArray[Any]]:
         scaled = rows * (1 / np.sqrt(self.radius)).astype(rows.dtype)
         yield np.ones((rows.shape[0], 1))
         if self.monomials is not None:
             yield self.monomials(scaled)
         if self.first <= len(self.sketch.counts):
-            for degree, power in enumerate(self.sketch.powers(scaled, workers), 1):
+            for degree, power in enumerate(self.sketch.powers(scaled), 1):
                 if degree >= self.first:
                     yield power
 
@@ -104,16 +106,26 @@ class FeatureMap:
     right: FloatArray
     signs: FloatArray
 
-    def __call__(self, rows: Any, *, side: str = "left", workers: int = 1) -> npt.NDArray[Any]:
+    def __call__(self, rows: Any, *, side: str = "left", n_jobs: int = 1) -> npt.NDArray[Any]:
         """Return the features of rows, dense or sparse; float32 stays float32."""
         weights = (self.left if side == "left" else self.right).astype(rows.dtype)
         result = np.empty((rows.shape[0], len(self.signs)), dtype=rows.dtype)
-        for part in parts(rows.shape[0]):
-            columns = self.terms(rows[part], workers)
+
+        def fill(part: slice) -> None:
+            columns = self.terms(rows[part])
             if weights.ndim == 1:
                 np.multiply(columns, weights, out=result[part])
             else:
                 np.matmul(columns, weights, out=result[part])
+
+        if n_jobs == 1:
+            for part in parts(rows.shape[0]):
+                fill(part)
+        else:
+            with one_blas_thread():
+                joblib.Parallel(n_jobs, require="sharedmem")(
+                    joblib.delayed(fill)(part) for part in parts(rows.shape[0])
+                )
         return result
 
 
@@ -131,6 +143,7 @@ def make_map(
     nonnegative: bool,
     rng: np.random.Generator,
     weights: tuple[FloatArray, FloatArray] | None = None,
+    sampler: Sampler | None = None,
 ) -> FeatureMap:
     """Fit the polynomial, draw the sketch, and choose directions.
 
@@ -151,6 +164,8 @@ def make_map(
     rng : numpy Generator
     weights : pair of ndarray, optional
         Factors of rows and columns, by which their entries matter, for "tuned".
+    sampler : Sampler, optional
+        Of entries of that matrix, where one is at hand.
 
     Returns
     -------
@@ -179,7 +194,8 @@ def make_map(
     count = max(columns, min(columns * oversampling, _MOST_TERMS)) - 1
     exact = _monomials(polynomial, sides, matter, sizes, int(_EXACT * count) * exact_terms)
     terms = _with_sketch(polynomial, exact, d, count, rng)
-    found = _tuned(terms, function, left, right, weights, rng, nonnegative=nonnegative)
+    sampler = sampler or Sampler(function, left, right, weights, rng)
+    found = _tuned(terms, sampler, left, right, rng, nonnegative=nonnegative)
     if sum(terms.widths) <= columns:
         return _scaled(polynomial, terms, found)
     return _turned(polynomial, terms, found, sides, matter, columns, rng)
@@ -198,8 +214,7 @@ def _monomials(
     if most == 0 or len(sizes) == 1:
         return None
     shares = [factors**2 for factors in matter[: len(sides)]]
-    scaled = [side * (1 / np.sqrt(polynomial.radius)).astype(side.dtype) for side in sides]
-    return heaviest(scaled, shares, sizes, most)
+    return heaviest(sides, shares, polynomial.radius, sizes, most)
 
 
 def _with_sketch(
@@ -216,10 +231,9 @@ def _with_sketch(
 
 def _tuned(
     terms: Terms,
-    function: Function,
+    sampler: Sampler,
     left: Any,
     right: Any,
-    matter: tuple[FloatArray, FloatArray] | None,
     rng: np.random.Generator,
     *,
     nonnegative: bool,
@@ -229,7 +243,7 @@ def _tuned(
     Least squares on sampled entries: a score of unknowns, hundreds of entries for each. Bounds on
     variances are not needed when the values themselves are at hand.
     """
-    sampled = draw_entries(function, left, right, matter, _ENTRIES * len(terms.widths), rng)
+    sampled = sampler.draw(_ENTRIES * len(terms.widths), rng)
     starts = np.cumsum([0, *terms.widths[:-1]])
     design = np.empty((len(sampled.rows), len(starts)))
     for part in parts(len(design)):

@@ -71,7 +71,9 @@ class Monomials:
             self.counts, everything, strict=True)]  # fmt: skip
 
 
-def heaviest(rows: list[Any], shares: list[FloatArray], sizes: FloatArray, most: int) -> Monomials:
+def heaviest(
+    rows: list[Any], shares: list[FloatArray], radius: float, sizes: FloatArray, most: int
+) -> Monomials:
     """Choose the monomials that carry most of Σ sizes[j]·⟨x, y⟩ʲ.
 
     The weight of a monomial is taken as if coordinates were independent: its share of the
@@ -83,6 +85,8 @@ def heaviest(rows: list[Any], shares: list[FloatArray], sizes: FloatArray, most:
         One or two sides.
     shares : list of ndarray
         How much each row matters.
+    radius : float
+        Rows are taken over its square root.
     sizes : ndarray of shape (degree + 1,)
         Absolute coefficients of the powers.
     most : int
@@ -96,7 +100,7 @@ def heaviest(rows: list[Any], shares: list[FloatArray], sizes: FloatArray, most:
     # A monomial is built from its parent: one whose own degree does not count, as the odd ones of
     # a cosine, is there for its children.
     worth = np.maximum.accumulate(sizes[::-1])[::-1]
-    return _ordered(axes, _best_first(moments, worth, most), len(sizes) - 1)
+    return _ordered(axes, _best_first(moments / radius, worth, most), len(sizes) - 1)
 
 
 class _Node(NamedTuple):

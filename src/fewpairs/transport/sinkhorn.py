@@ -21,8 +21,9 @@ from scipy.special import logsumexp
 from fewpairs.arrays import FloatArray
 from fewpairs.errors import InputError, NegativeKernelWarning
 
-#: A factored kernel may be negative where it should be tiny: sums below this share of the largest
-#: are set to it.
+#: Sums of a kernel below this share of the largest are set to it, and where the kernel states an
+#: error, sums that its error alone could make: a factored kernel may be negative where it should be
+#: tiny, and dividing by such a sum would move everything there.
 _FLOOR = 1e-12
 _SAME_MASS = 1e-8
 #: Rows of a plan that are looked at together.
@@ -143,15 +144,16 @@ def _by_kernel(
             "Pass a kernel between the places of a and those of b.",
         )
     u, v = np.ones(len(a)), np.ones(len(b))
+    noise = _noise(kernel)
     clipped, error, step = 0, np.inf, 0
     for step in range(1, most + 1):
         rows = np.asarray(kernel @ v)
         error = float(np.abs(u * rows - a).sum())
         if step > 1 and error <= tolerance * a.sum():
             break
-        rows, low = _guarded(rows)
+        rows, low = _guarded(rows, noise * float(np.linalg.norm(v)))
         u = a / rows
-        columns, low_columns = _guarded(np.asarray(u @ kernel))
+        columns, low_columns = _guarded(np.asarray(u @ kernel), noise * float(np.linalg.norm(u)))
         v = b / columns
         clipped = low + low_columns
         # Scalings are free up to a factor: keep both of one size.
@@ -160,8 +162,8 @@ def _by_kernel(
     if clipped:
         warnings.warn(
             NegativeKernelWarning(
-                f"{clipped} sums of the kernel were not positive in the last step; it is too rough "
-                "there, and the plan is only near to the masses. Use a larger sketch."
+                f"{clipped} sums of the kernel were below its own error in the last step, or not "
+                "positive; the plan is only near to the masses there. Use a better kernel."
             ),
             stacklevel=3,
         )
@@ -169,10 +171,21 @@ def _by_kernel(
     return Transport(u, v, plan, _cost(plan, cost), step, error)
 
 
-def _guarded(sums: FloatArray) -> tuple[FloatArray, int]:
-    floor = _FLOOR * float(np.abs(sums).max(initial=1e-300))
+def _guarded(sums: FloatArray, noise: float) -> tuple[FloatArray, int]:
+    floor = max(noise, _FLOOR * float(np.abs(sums).max(initial=1e-300)))
     low = sums < floor
     return np.where(low, floor, sums), int(low.sum())
+
+
+def _noise(kernel: Any) -> float:
+    """Return the root mean square error of an entry, where the kernel states its error."""
+    stated = getattr(kernel, "error", None)
+    if stated is None:
+        return 0.0
+    # ‖L·C·Rᵀ‖² is the trace of (LᵀL)·C·(RᵀR)·Cᵀ.
+    inner = (kernel.left.T @ kernel.left) @ kernel.core @ (kernel.right.T @ kernel.right)
+    square = float((inner * kernel.core).sum())
+    return float(stated.value * np.sqrt(max(square, 0.0) / (kernel.shape[0] * kernel.shape[1])))
 
 
 def _cost(plan: Any, cost: Any) -> float | None:

@@ -1,0 +1,102 @@
+"""f(UVᵀ) in linear time: seconds and memory for n = 10⁴ … 10⁶ rows, and one product with it.
+
+d = 50, degree 10, sketch size 10, f = exp; each run in a process of its own. Slopes are of
+logarithms, by least squares; ours has a fixed part (tuning), which is timed on 2,000 rows and shown
+apart. The exact product is blocked, timed at n = 20,000 and extrapolated by n². Writes
+docs/linear-growth-table.md.
+
+    python benchmarks/linear_growth.py [--quick]
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
+
+import numpy as np
+from common import DOCS, arguments, peak_memory, table
+
+import fewpairs as fp
+
+METHODS: dict[str, dict[str, Any]] = {
+    "**fewpairs (default)**": {},
+    "Coreset-TS": {"coefficients": "coreset", "exact_terms": False},
+}
+DIMENSIONS, THREADS, EXACT_ROWS, FEW = 50, 2, 20_000, 2000
+
+
+def rows(n: int) -> np.ndarray:
+    return np.random.default_rng(0).normal(size=(n, DIMENSIONS)) / np.sqrt(DIMENSIONS)
+
+
+def run(title: str, n: int) -> tuple[float, float, float, float, int, float]:
+    """Wall seconds of factoring, CPU seconds, of one product, of a few rows; bytes; the error."""
+    options = {"random_state": 0, "n_jobs": THREADS, **METHODS[title]}
+    u = rows(n)
+    fp.elementwise(np.exp, u[:FEW], **options)  # compiled, threads started
+    few = time.perf_counter()
+    fp.elementwise(np.exp, u[:FEW], **options)
+    few = time.perf_counter() - few
+    before = peak_memory()
+    start, cpu = time.perf_counter(), time.process_time()
+    matrix = fp.elementwise(np.exp, u, **options)
+    taken, cpu = time.perf_counter() - start, time.process_time() - cpu
+    memory = peak_memory() - before
+    x = np.ones(n)
+    start = time.perf_counter()
+    matrix @ x
+    product = time.perf_counter() - start
+    return taken, cpu, product, few, memory, matrix.error.value
+
+
+def exact_seconds(n: int) -> float:
+    """Seconds of exp(UUᵀ)·x in blocks."""
+    u, x = rows(n), np.ones(n)
+    start = time.perf_counter()
+    for k in range(0, n, 500):
+        np.exp(u[k : k + 500] @ u.T) @ x
+    return time.perf_counter() - start
+
+
+def slope(sizes: list[int], values: list[float]) -> float:
+    return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
+
+
+def main() -> None:
+    options = arguments(__doc__.splitlines()[0]).parse_args()
+    sizes = [10_000, 30_000] if options.quick else [10_000, 30_000, 100_000, 300_000, 1_000_000]
+    exact = exact_seconds(EXACT_ROWS)
+    lines, notes = [], [f"Exact product at n = {EXACT_ROWS:,}: {exact:.1f} s."]
+    for title in METHODS:
+        seconds, growing, bytes_used = [], [], []
+        for n in sizes:
+            context = multiprocessing.get_context("spawn")
+            with ProcessPoolExecutor(1, mp_context=context) as pool:
+                taken, cpu, product, few, memory, error = pool.submit(run, title, n).result()
+            fixed = few * max(0.0, 1 - FEW * (taken - few) / ((n - FEW) * few))
+            seconds.append(taken)
+            growing.append(taken - fixed)
+            bytes_used.append(memory)
+            whole = exact * (n / EXACT_ROWS) ** 2
+            lines.append([
+                title, f"{n:,}", f"{taken:.2f}", f"{cpu:.2f}", f"{fixed:.2f}",
+                f"{memory / 1e9:.2f}", f"{product:.3f}", f"{whole:.3g}",
+                f"{whole / (taken + product):.0f}×", f"{error:.1e}",
+            ])  # fmt: skip
+            print(*lines[-1], sep=" | ", flush=True)
+        notes.append(
+            f"{title}: slopes {slope(sizes, seconds):.2f} of time, {slope(sizes, growing):.2f} "
+            f"without the fixed part, {slope(sizes, bytes_used):.2f} of memory."
+        )
+        print(notes[-1], flush=True)
+    headings = ["method", "n", "factoring, s", "CPU s", "fixed part, s", "GB", "one product, s"]
+    headings += ["exact product, s (extrapolated)", "ratio, factoring included", "stated error"]
+    if not options.quick:
+        text = f"{table(headings, lines)}\n\n" + "\n\n".join(notes) + "\n"
+        (DOCS / "linear-growth-table.md").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
