@@ -37,6 +37,7 @@ _HOMES = {
     "FactoredMatrix": "factored.matrix",
     "load": "factored.storage",
     "ErrorEstimate": "factored.error",
+    "linearize": "tasks.linearize",
     "approximate": "approximation",
     "plan": "planning",
     "inspect": "oracle.inspection",

@@ -1,0 +1,14 @@
+"""For all tests: one BLAS thread, and no doctests of what needs PyTorch where there is none."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+
+# Before NumPy is loaded: many small products, whose threads would wait for each other.
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
+collect_ignore: list[str] = []
+if importlib.util.find_spec("torch") is None:
+    collect_ignore.append("src/fewpairs/tasks/sketched_layers.py")

@@ -1,0 +1,1 @@
+"""What people do with a factored matrix."""

@@ -1,0 +1,90 @@
+"""Two layers of a network as one linear map of a sketch: W₂·f(W₁x) ≈ (W₂·T_W₁)·T_x.
+
+Needs PyTorch (the extra `transformers`). The sketch T_x costs of order d + m·log m for each degree;
+what is learned is the matrix in front of it.
+
+References
+----------
+Han, Avron, Shin, *Polynomial Tensor Sketch for Element-wise Function of Low-Rank Matrix*, section
+4.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fewpairs.arrays import FloatArray, RandomState, generator
+from fewpairs.errors import InputError, MissingExtraError
+from fewpairs.sketches.feature_map import make_map
+
+if TYPE_CHECKING:
+    import torch
+
+    from fewpairs.tasks.sketched_layers import SketchedLayers
+
+
+def linearize(
+    first: torch.nn.Linear,
+    second: torch.nn.Linear,
+    function: Callable[[FloatArray], Any],
+    inputs: Any,
+    *,
+    degree: int = 3,
+    sketch_size: int = 100,
+    exact_linear: bool = True,
+    random_state: RandomState = None,
+) -> SketchedLayers:
+    """Replace ``second(function(first(x)))`` by a linear map of a sketch of x.
+
+    Parameters
+    ----------
+    first, second : torch.nn.Linear
+    function : callable of an array
+        Such as ``scipy.special.expit``: NumPy's form of the activation between them.
+    inputs : tensor or array of shape (n, d)
+        Some of what x will be: the polynomial is fitted on its range.
+    degree : int, default=3
+    sketch_size : int, default=100
+        There are ``degree * sketch_size + 1`` terms.
+    exact_linear : bool, default=True
+        Keep the linear term on principal axes, in up to half of the terms, instead of sketching it.
+    random_state : int, Generator, RandomState or None
+
+    Returns
+    -------
+    SketchedLayers
+        A module with as good a start as the sketch allows; train it further like any other.
+    """
+    try:
+        from fewpairs.tasks.sketched_layers import SketchedLayers  # noqa: PLC0415 - PyTorch
+    except ImportError as error:
+        raise MissingExtraError("torch", "transformers", "linearize") from error
+    x = _array(inputs)
+    if x.ndim != 2 or x.shape[1] != first.in_features or second.in_features != first.out_features:  # noqa: PLR2004
+        raise InputError(
+            f"the inputs have the shape {x.shape}, the layers {first.in_features} → "
+            f"{first.out_features} and {second.in_features} → {second.out_features}.",
+            "What leaves one must fit what comes next.",
+            "Pass two layers that follow each other, and rows of inputs of the first.",
+        )
+    w1, w2 = (_array(layer.weight) for layer in (first, second))
+    constant = first.bias is not None
+    if constant:
+        w1 = np.hstack([w1, _array(first.bias)[:, None]])
+        x = np.hstack([x, np.ones((len(x), 1))])
+    made = make_map(
+        function, w1, x, degree=degree, size=sketch_size, choice="coreset", n_centers=10,
+        exact_terms=exact_linear, oversampling=1, nonnegative=False, rng=generator(random_state),
+    )  # fmt: skip
+    bias = np.zeros(len(w2)) if second.bias is None else _array(second.bias)
+    # Both sides of the map carry a square root of each coefficient; all of it goes into the matrix.
+    weight = w2 @ (made(w1) * made.signs * made.right)
+    return SketchedLayers(made.terms, weight, bias, constant=constant)
+
+
+def _array(tensor: Any) -> FloatArray:
+    plain = tensor.detach().cpu() if hasattr(tensor, "detach") else tensor
+    return np.asarray(plain, dtype=np.float64)

@@ -1,0 +1,71 @@
+"""A network's layers on a sketch, in PyTorch: imported only where PyTorch is."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from fewpairs.arrays import FloatArray
+from fewpairs.sketches.feature_map import Terms
+
+
+class SketchedLayers(torch.nn.Module):
+    """M·T_x + c, with the sketch T fixed and M, c to be learned further.
+
+    Parameters
+    ----------
+    terms : Terms
+        What x is turned into: 1, x itself if the linear term is exact, sketches of its powers.
+    weight : ndarray of shape (outputs, terms)
+    bias : ndarray of shape (outputs,)
+    constant : bool
+        Whether x gets a coordinate of 1, which carries the first layer's bias.
+    """
+
+    def __init__(
+        self, terms: Terms, weight: FloatArray, bias: FloatArray, *, constant: bool
+    ) -> None:
+        super().__init__()
+        self.constant, self.size = constant, terms.sketch.size
+        self.degrees = list(range(terms.first, len(terms.sketch.counts) + 1))
+        self.scale = float(1 / np.sqrt(terms.radius))
+        self.linear = terms.monomials is not None
+        if terms.monomials is not None:
+            # What is linear in x needs no axes: the matrix in front takes them in.
+            exact = terms.monomials.axes[:, terms.monomials.coordinates]
+            p = exact.shape[1]
+            weight = np.hstack([weight[:, :1], weight[:, 1 : p + 1] @ exact.T, weight[:, p + 1 :]])
+        self.weight = torch.nn.Parameter(torch.tensor(weight, dtype=torch.float32))
+        self.bias = torch.nn.Parameter(torch.tensor(bias, dtype=torch.float32))
+        places = np.array([count.places for count in terms.sketch.counts])
+        signs = np.array([count.signs for count in terms.sketch.counts], dtype=np.float32)
+        self.register_buffer("places", torch.tensor(places))
+        self.register_buffer("signs", torch.tensor(signs))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Return the outputs for rows of inputs."""
+        return torch.nn.functional.linear(self.sketched(x), self.weight, self.bias)
+
+    def sketched(self, x: torch.Tensor) -> torch.Tensor:
+        """Return T_x for rows of inputs."""
+        if self.constant:
+            x = torch.cat([x, torch.ones_like(x[:, :1])], dim=1)
+        x = x * self.scale
+        blocks = [torch.ones_like(x[:, :1])]
+        if self.linear:
+            blocks.append(x)
+        transform = None
+        for degree, (places, signs) in enumerate(zip(self.places, self.signs, strict=True), 1):
+            counted = x.new_zeros(len(x), self.size).index_add_(1, places, x * signs)
+            spectrum = torch.fft.rfft(counted)
+            transform = spectrum if transform is None else transform * spectrum
+            if degree in self.degrees:
+                blocks.append(torch.fft.irfft(transform, n=self.size))
+        return torch.cat(blocks, dim=1)
+
+    @property
+    def multiply_adds(self) -> int:
+        """Multiplications and additions for one input, counting a transform as m·log₂m."""
+        d, degrees = self.places.shape[1], len(self.places)
+        transforms = (degrees + len(self.degrees)) * self.size * np.log2(max(2, self.size))
+        return int(degrees * d + transforms + self.weight.numel())
