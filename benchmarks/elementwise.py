@@ -103,8 +103,8 @@ def main() -> None:
     headings = ["data", "γ · mean distance²", "degree r", "size m", *titles]
     if not options.quick:
         (DOCS / "elementwise-table.md").write_text(
-            f"Mean of {trials} trials (10 for the two parts of the default): mean squared relative error of an entry (relative Frobenius "
-            f"error).\n\n{table(headings, lines)}\n",
+            f"Mean of {trials} trials (10 for the two parts of the default): mean squared relative "
+            f"error of an entry (relative Frobenius error).\n\n{table(headings, lines)}\n",
             encoding="utf-8",
         )
         draw(curves, titles)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import Counter, asymmetric_matrix, relative, symmetric_matrix
 
 import fewpairs as fp
+from conftest import Counter, asymmetric_matrix, relative, symmetric_matrix
+from fewpairs.methods.weights import SanityCheck
 
 N, M = 90, 160
 
@@ -274,3 +275,23 @@ def test_nothing_to_fold_is_refused():
     for arguments in ({"error_pairs": 0, "fold_error_pairs": True}, {"fold_error_pairs": 1}):
         with pytest.raises(fp.errors.InputError, match="fold_error_pairs"):
             fp.approximate(range(20), fp.Precomputed(np.eye(20)), **arguments)
+
+
+def test_a_plain_result_is_never_empty(monkeypatch):
+    """Where a few pairs hold nearly everything, a sample can miss them, and no core looks sane."""
+    x = np.random.default_rng(0).normal(size=(200, 6))
+    kernel = np.exp(-((x[:, None] - x[None]) ** 2).sum(axis=2))
+    monkeypatch.setattr(SanityCheck, "passes", lambda *_: False)
+    features = fp.SimilarityFeatures(fp.Precomputed(kernel), 40, random_state=0)
+    assert features.fit_transform(np.arange(200)).shape[1] > 0
+
+
+def test_weights_are_shrunk_until_they_are_sane():
+    predictions = np.random.default_rng(0).normal(size=(500, 3))
+    check = SanityCheck([(predictions, 0.01), (predictions[:, ::-1], 5.0)])
+    everyone, weights = np.arange(3), np.array([1.0, 2.0, 0.5])
+    assert not check.passes(everyone, weights)
+    small = check.shrunk(everyone, weights)
+    assert check.passes(everyone, 0.999 * small)
+    np.testing.assert_allclose(small / small[0], weights)
+    np.testing.assert_allclose(check.shrunk(everyone, 1e-3 * weights), 1e-3 * weights)

@@ -260,6 +260,13 @@ class SanityCheck:
             if len(p)
         )
 
+    def shrunk(self, chosen: IntArray, weights: FloatArray) -> FloatArray:
+        """Return the weights, made as small as it takes to pass."""
+        energies = [(float(((p[:, chosen] @ weights) ** 2).mean()), largest)
+            for p, largest in self.checks if len(p)]  # fmt: skip
+        shares = [largest / energy for energy, largest in energies if energy > largest]
+        return np.asarray(weights * np.sqrt(min(shares, default=1.0)))
+
 
 def largest_mean_square(values: FloatArray, weights: FloatArray) -> float:
     """Return what a mean square can be at most: 1.5 times that of a sample, and its spread."""
