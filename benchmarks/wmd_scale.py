@@ -1,6 +1,7 @@
 """Ten million exact Word Mover's Distances: 20,000 tweets against 500, on one thread and on two.
 
 The tweets are drawn with replacement from the real ones. Wall time, so leave the machine alone.
+Then one distance between two long documents, of random words.
 
     FEWPAIRS_DATA=… python benchmarks/wmd_scale.py [--quick]
 """
@@ -38,6 +39,22 @@ def main() -> None:
     print(
         f"\n{n * s:,} distances; two threads are {min(seconds[1]) / min(seconds[2]):.2f}× one; "
         f"peak memory {(peak_memory() - before) / 1e9:.2f} GB above what was there before"
+    )
+    long_documents(1000 if options.quick else 10_000)
+
+
+def long_documents(words: int) -> None:
+    """Print what one distance between two documents of so many different words takes."""
+    rng = np.random.default_rng(0)
+    vectors = fp.WordVectors(
+        [f"w{k}" for k in range(2 * words)], rng.normal(size=(2 * words, 50)).astype(np.float32)
+    )
+    texts = [vectors.words[:words], vectors.words[words:]]
+    before, start = peak_memory(), time.perf_counter()
+    fp.wmd(texts[:1], texts[1:], vectors)
+    print(
+        f"one distance between documents of {words:,} words: {time.perf_counter() - start:.1f} s, "
+        f"{(peak_memory() - before) / 1e9:.2f} GB"
     )
 
 

@@ -141,8 +141,10 @@ def factor(
 
     def judge(made: FeatureMap, count: int = max(error_pairs, _FEWEST_PAIRS)) -> ErrorEstimate:
         sampled = sampler.draw(count, rng)
-        rows, columns = made(left[sampled.rows]), made(right[sampled.columns], side="right")
-        return sampled.error((rows * columns) @ made.signs)
+        rows, row = np.unique(sampled.rows, return_inverse=True)
+        columns, column = np.unique(sampled.columns, return_inverse=True)
+        u, v = made(left[rows]), made(right[columns], side="right")
+        return sampled.error((u[row] * v[column]) @ made.signs)
 
     if columns is None and target_error is None:
         chosen = Chosen(draw(degree, sketch_size), [], "")

@@ -246,8 +246,12 @@ def _tuned(
     sampled = sampler.draw(_ENTRIES * len(terms.widths), rng)
     starts = np.cumsum([0, *terms.widths[:-1]])
     design = np.empty((len(sampled.rows), len(starts)))
+    # Many entries share rows: each row's terms are worked out once.
+    rows, row = np.unique(sampled.rows, return_inverse=True)
+    columns, column = np.unique(sampled.columns, return_inverse=True)
+    of_rows, of_columns = terms(left[rows]), terms(right[columns])
     for part in parts(len(design)):
-        products = terms(left[sampled.rows[part]]) * terms(right[sampled.columns[part]])
+        products = of_rows[row[part]] * of_columns[column[part]]
         design[part] = np.add.reduceat(products, starts, axis=1)
     weights = np.sqrt(sampled.weights)
     return solved(design * weights[:, None], sampled.exact * weights, nonnegative=nonnegative)
