@@ -22,6 +22,7 @@ from fewpairs.errors import BudgetError, InputError
 from fewpairs.items import as_items
 from fewpairs.methods.base import KnownOption, Method
 from fewpairs.methods.catalogue import find_method
+from fewpairs.methods.fitted import Fitted
 from fewpairs.methods.landmarks import Selector, as_selector, given_landmarks, price_of_selection
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.parallel import count_jobs, format_bytes
@@ -79,10 +80,12 @@ class Plan:
         items = f"{self.n_items:,} items"
         if self.n_others is not None:
             items = f"{self.n_items:,} items and of {self.n_others:,} others"
+        # The default method buys single pairs where they are worth it, which is known only later.
+        most = "at most " if isinstance(self.method, Fitted) else ""
         lines = [
             f"{self.title}: {self.n_landmarks:,} landmarks of {items}",
             (
-                f"  evaluations  {self.evaluations:,} ({self.share:.2%} of all pairs), "
+                f"  evaluations  {most}{self.evaluations:,} ({self.share:.2%} of all pairs), "
                 f"{self.error_pairs:,} of them for the error estimate"
             ),
             f"  memory       {format_bytes(self.memory)}",
