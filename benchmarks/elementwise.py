@@ -16,7 +16,7 @@ from common import DOCS, arguments, need_data, relative, table
 from threadpoolctl import threadpool_limits
 
 from fewpairs import datasets
-from fewpairs.sketches import polynomial
+from fewpairs.sketches import regression
 from fewpairs.sketches.feature_map import make_map
 from fewpairs.sketches.fourier import fourier_features
 
@@ -65,13 +65,13 @@ class Kernel:
             features = fourier_features(self.x, degree * size, self.gamma, seed)
             return self.errors(features @ features.T)
         unshifted = "unshifted" in title
-        before, polynomial.SHIFT = polynomial.SHIFT, 0 if unshifted else polynomial.SHIFT
+        before, regression.SHIFT = regression.SHIFT, 0 if unshifted else regression.SHIFT
         plain = {"oversampling": 1, "exact_terms": False}
         made = make_map(
             np.exp, self.u, self.u, degree=degree, size=size, n_centers=10, nonnegative=False,
             rng=np.random.default_rng(seed), weights=(self.z, self.z), **plain | METHODS[title],
         )  # fmt: skip
-        polynomial.SHIFT = before
+        regression.SHIFT = before
         features = made(self.u)
         guess = (features * made.signs) @ features.T
         return self.errors(self.z[:, None] * guess * self.z)

@@ -1,9 +1,10 @@
 """TensorSketch against scikit-learn's PolynomialCountSketch: seconds at equal degree and size.
 
-20,000 rows, dense in float64 and float32 and sparse; one thread, CPU time, best of three. Writes
+20,000 rows, dense in float64 and float32, the same on both sides, and TF-IDF of R8's texts, drawn
+with replacement; one thread, CPU time, best of three (sparse: one). Writes
 docs/tensor-sketch-table.md.
 
-    python benchmarks/tensor_sketch.py [--quick]
+    FEWPAIRS_DATA=… python benchmarks/tensor_sketch.py [--quick]
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ import time
 
 import numpy as np
 import scipy.sparse as sp
-from common import DOCS, arguments, table
+from common import DOCS, arguments, need_data, table
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.kernel_approximation import PolynomialCountSketch
 from threadpoolctl import threadpool_limits
 
+from fewpairs import datasets
 from fewpairs.sketches.tensor_sketch import TensorSketch
 
 ROWS = 20_000
@@ -39,11 +42,12 @@ def line(rows, degree: int, size: int, repeats: int) -> list[str]:
     mine = seconds(lambda: ours.power(rows), repeats)
     kind = "sparse" if sp.issparse(rows) else str(rows.dtype)
     cells = [kind, str(d), str(size), str(degree), f"{1e3 * mine:.0f}", f"{1e3 * spent:.0f}"]
-    return [*cells, f"**{spent / mine:.0f}×**"]
+    return [*cells, f"**{spent / mine:.1f}×**"]
 
 
 def main() -> None:
     options = arguments(__doc__.splitlines()[0]).parse_args()
+    need_data()
     rng = np.random.default_rng(0)
     repeats = 1 if options.quick else 3
     dimensions, sizes, degrees = ((64,), (64,), (2,)) if options.quick else (
@@ -57,9 +61,13 @@ def main() -> None:
                 for degree in degrees:
                     rows.append(line(dense, degree, size, repeats))
                     print(*rows[-1], sep=" | ", flush=True)
-                rows.append(line(dense.astype(np.float32), 3, size, repeats))
-                print(*rows[-1], sep=" | ", flush=True)
-        text = sp.random_array((ROWS, 5000), density=0.01, random_state=rng, format="csr")
+                for degree in degrees:
+                    rows.append(line(dense.astype(np.float32), degree, size, repeats))
+                    print(*rows[-1], sep=" | ", flush=True)
+        words = TfidfVectorizer(min_df=3).fit_transform(
+            [record["text"] for record in datasets.read_records("r8", "train")]
+        )
+        text = sp.csr_array(words[rng.integers(0, words.shape[0], ROWS)])
         for size in sizes:
             rows.append(line(text, 2, size, 1))
             print(*rows[-1], sep=" | ", flush=True)

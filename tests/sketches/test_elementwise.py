@@ -10,13 +10,9 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import fewpairs as fp
 from fewpairs.sketches.fourier import fourier_features
-from fewpairs.sketches.polynomial import (
-    Regression,
-    fit_polynomial,
-    k_centers,
-    radius_of,
-    variances,
-)
+from fewpairs.sketches.polynomial import fit_polynomial
+from fewpairs.sketches.products import radius_of
+from fewpairs.sketches.regression import Regression, k_centers, variances
 
 COEFFICIENTS = ("tuned", "coreset", "ridge", "chebyshev", "taylor")
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from fewpairs.factored.error import ErrorEstimate
 from fewpairs.sketches.feature_map import FeatureMap
-from fewpairs.sketches.polynomial import Function, Regression, coreset, radius_of, variances
+from fewpairs.sketches.products import Function, radius_of
+from fewpairs.sketches.regression import Regression, coreset, variances
 
 #: Degrees that are thought of, and how many of them are tried.
 DEGREES = (1, 2, 3, 4, 6, 8, 10, 14, 20)

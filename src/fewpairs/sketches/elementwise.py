@@ -15,7 +15,8 @@ from fewpairs.parallel import count_jobs
 from fewpairs.sketches.choosing import Chosen, Proposals, choose_columns, choose_degree
 from fewpairs.sketches.entries import Sampler
 from fewpairs.sketches.feature_map import FeatureMap, make_map
-from fewpairs.sketches.polynomial import Function, Polynomial
+from fewpairs.sketches.polynomial import Polynomial
+from fewpairs.sketches.products import Function
 
 #: Entries that attempts are judged by, at least; columns that are tried for a target, at most.
 _FEWEST_PAIRS, _MOST_COLUMNS = 500, 2000

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.factored.error import ErrorEstimate
-from fewpairs.sketches.polynomial import Function, evaluated, squares
+from fewpairs.sketches.products import Function, evaluated, row_products, squares
 
 #: Rows that a row is compared with to guess its size: the longest, and as many at random.
 _COMPARED = 8
@@ -131,10 +131,3 @@ def _chances(
         sizes[part] = (values**2).mean(axis=1) * matter[part] ** 2
     sizes += float(sizes.mean()) * 0.1 + 1e-300  # nothing is impossible
     return np.asarray(sizes / sizes.sum())
-
-
-def row_products(left: Any, right: Any) -> FloatArray:
-    """Return the inner product of row k with row k."""
-    if sp.issparse(left):
-        return np.asarray(left.multiply(right).sum(axis=1), dtype=np.float64).ravel()
-    return np.asarray(np.einsum("ij,ij->i", left, right, dtype=np.float64))

@@ -21,7 +21,9 @@ from fewpairs.arrays import FloatArray
 from fewpairs.parallel import one_blas_thread
 from fewpairs.sketches.entries import Sampler
 from fewpairs.sketches.monomials import Monomials, heaviest, upright
-from fewpairs.sketches.polynomial import Function, Polynomial, fit_polynomial, solved
+from fewpairs.sketches.polynomial import Polynomial, fit_polynomial
+from fewpairs.sketches.products import Function
+from fewpairs.sketches.regression import solved
 from fewpairs.sketches.tensor_sketch import TensorSketch, parts
 
 #: The polynomial of terms that are mostly exact is fitted as for sketches of this size: their

@@ -15,7 +15,7 @@ from fewpairs.sketches.elementwise import (
     checked_rows,
     factor,
 )
-from fewpairs.sketches.polynomial import squares
+from fewpairs.sketches.products import squares
 
 
 def rbf_kernel(

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from fewpairs.arrays import FloatArray, RandomState, generator
 from fewpairs.sketches.feature_map import FeatureMap, make_map
 from fewpairs.sketches.gaussian import check_gamma, scaled_rows
-from fewpairs.sketches.polynomial import Function
+from fewpairs.sketches.products import Function
 
 
 class _Sketch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
