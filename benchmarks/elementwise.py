@@ -17,18 +17,18 @@ from threadpoolctl import threadpool_limits
 
 from fewpairs import datasets
 from fewpairs.sketches import regression
-from fewpairs.sketches.feature_map import make_map
+from fewpairs.sketches.fitting import SketchOptions, make_map
 from fewpairs.sketches.fourier import fourier_features
 
-#: Options of `make_map`; "unshifted" takes the theorem's weights for each power as they are.
+#: Options of a sketch; "unshifted" takes the theorem's weights for each power as they are.
 METHODS = {
-    "**fewpairs (default)**": {"choice": "tuned", "exact_terms": True, "oversampling": 4},
-    "1 term a column": {"choice": "tuned", "exact_terms": True, "oversampling": 1},
-    "all sketched, 4 terms a column": {"choice": "tuned", "oversampling": 4},
-    "Coreset-TS": {"choice": "coreset"},
-    "Coreset-TS, unshifted": {"choice": "coreset"},
-    "Taylor-TS": {"choice": "taylor"},
-    "Chebyshev-TS": {"choice": "chebyshev"},
+    "**fewpairs (default)**": {"coefficients": "tuned", "exact_terms": True, "oversampling": 4},
+    "1 term a column": {"coefficients": "tuned", "exact_terms": True, "oversampling": 1},
+    "all sketched, 4 terms a column": {"coefficients": "tuned", "oversampling": 4},
+    "Coreset-TS": {"coefficients": "coreset"},
+    "Coreset-TS, unshifted": {"coefficients": "coreset"},
+    "Taylor-TS": {"coefficients": "taylor"},
+    "Chebyshev-TS": {"coefficients": "chebyshev"},
 }
 #: What the parts of the default are worth needs fewer trials.
 FEWER = {"1 term a column": 10, "all sketched, 4 terms a column": 10}
@@ -66,10 +66,10 @@ class Kernel:
             return self.errors(features @ features.T)
         unshifted = "unshifted" in title
         before, regression.SHIFT = regression.SHIFT, 0 if unshifted else regression.SHIFT
-        plain = {"oversampling": 1, "exact_terms": False}
+        options = SketchOptions(degree, size, **{"exact_terms": False} | METHODS[title])
         made = make_map(
-            np.exp, self.u, self.u, degree=degree, size=size, n_centers=10, nonnegative=False,
-            rng=np.random.default_rng(seed), weights=(self.z, self.z), **plain | METHODS[title],
+            np.exp, self.u, self.u, options, rng=np.random.default_rng(seed),
+            weights=(self.z, self.z),
         )  # fmt: skip
         regression.SHIFT = before
         features = made(self.u)

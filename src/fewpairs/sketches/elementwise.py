@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.parallel import count_jobs
 from fewpairs.sketches.choosing import Chosen, Proposals, choose_columns, choose_degree
 from fewpairs.sketches.entries import Sampler
-from fewpairs.sketches.feature_map import FeatureMap, make_map
+from fewpairs.sketches.feature_map import FeatureMap
+from fewpairs.sketches.fitting import SketchOptions, make_map
 from fewpairs.sketches.polynomial import Polynomial
 from fewpairs.sketches.products import Function
 
@@ -100,11 +102,10 @@ def elementwise(
     """
     left = checked_rows(U, "U")
     right = left if V is None else checked_rows(V, "V")
+    options = SketchOptions(degree, sketch_size, coefficients, n_centers, exact_terms, oversampling)
     return factor(
-        f, left, right, degree=degree, sketch_size=sketch_size, coefficients=coefficients,
-        n_centers=n_centers, exact_terms=exact_terms, oversampling=oversampling, columns=columns,
-        target_error=target_error, error_pairs=error_pairs, random_state=random_state,
-        n_jobs=n_jobs,
+        f, left, right, options, columns=columns, target_error=target_error,
+        error_pairs=error_pairs, random_state=random_state, n_jobs=n_jobs,
     )  # fmt: skip
 
 
@@ -112,33 +113,28 @@ def factor(
     f: Function,
     left: Any,
     right: Any,
+    options: SketchOptions,
     heights: tuple[FloatArray, FloatArray] | None = None,
     *,
-    degree: int = 10,
-    sketch_size: int = 10,
-    coefficients: str = "tuned",
-    n_centers: int = 10,
-    exact_terms: bool = True,
-    oversampling: int = 4,
     columns: int | None = None,
     target_error: float | None = None,
     error_pairs: int = 5000,
     random_state: RandomState = None,
     n_jobs: int = 1,
 ) -> ElementwiseMatrix:
-    """Factor diag(z)·f(UVᵀ)·diag(w) for checked rows; options as for `elementwise`."""
+    """Factor diag(z)·f(UVᵀ)·diag(w) for checked rows; the rest as for `elementwise`."""
     check_lengths(left, right)
-    _check(degree, sketch_size, columns)
+    if columns is not None and columns < 1:
+        raise InputError(
+            f"columns is {columns}.", "A factor has at least one column.", "Pass a larger number."
+        )
     rng = generator(random_state)
     threads = count_jobs(n_jobs)
     sampler = Sampler(f, left, right, heights, rng)
 
     def draw(degree: int, size: int) -> FeatureMap:
-        return make_map(
-            f, left, right, degree=degree, size=size, choice=coefficients, n_centers=n_centers,
-            exact_terms=exact_terms, oversampling=oversampling, nonnegative=False, rng=rng,
-            weights=heights, sampler=sampler,
-        )  # fmt: skip
+        chosen = replace(options, degree=degree, sketch_size=size)
+        return make_map(f, left, right, chosen, rng=rng, weights=heights, sampler=sampler)
 
     def judge(made: FeatureMap, count: int = max(error_pairs, _FEWEST_PAIRS)) -> ErrorEstimate:
         sampled = sampler.draw(count, rng)
@@ -148,10 +144,10 @@ def factor(
         return sampled.error((u[row] * v[column]) @ made.signs)
 
     if columns is None and target_error is None:
-        chosen = Chosen(draw(degree, sketch_size), [], "")
+        chosen = Chosen(draw(options.degree, options.sketch_size), [], "")
     else:
-        sketched = coefficients != "tuned" or not exact_terms
-        proposals = Proposals(f, left, right, n_centers, rng, sketched=sketched)
+        sketched = options.coefficients != "tuned" or not options.exact_terms
+        proposals = Proposals(f, left, right, options.n_centers, rng, sketched=sketched)
         if target_error is None:
             chosen = choose_degree(columns or 1, proposals, draw, judge)
         else:
@@ -165,7 +161,7 @@ def factor(
         np.diag(made.signs),
         None if right is left else _features(made, right, "right", w, threads),
         error=None if error_pairs == 0 else judge(made, error_pairs),
-        method=f"Poly-TensorSketch, degree {made.polynomial.degree}, {coefficients}",
+        method=f"Poly-TensorSketch, degree {made.polynomial.degree}, {options.coefficients}",
     )
     result.polynomial = made.polynomial
     result.curve, result.stopped_because = list(chosen.curve), chosen.stopped_because
@@ -215,17 +211,4 @@ def check_lengths(left: Any, right: Any) -> None:
             "other.",
             "Inner products need vectors of one length.",
             "Pass two arrays with as many columns.",
-        )
-
-
-def _check(degree: int, sketch_size: int, columns: int | None) -> None:
-    if degree < 0 or sketch_size < 1:
-        raise InputError(
-            f"degree is {degree} and sketch_size {sketch_size}.",
-            "A polynomial has a degree of 0 or more, a sketch at least one column.",
-            "Pass larger ones.",
-        )
-    if columns is not None and columns < 1:
-        raise InputError(
-            f"columns is {columns}.", "A factor has at least one column.", "Pass a larger number."
         )

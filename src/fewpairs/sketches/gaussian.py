@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from fewpairs.sketches.elementwise import (
     checked_rows,
     factor,
 )
+from fewpairs.sketches.fitting import SketchOptions
 from fewpairs.sketches.products import squares
 
 
@@ -55,11 +57,13 @@ def rbf_kernel(
     if not sp.issparse(left) and not sp.issparse(right):
         total = left.sum(axis=0, dtype=np.float64) + right.sum(axis=0, dtype=np.float64)
         mean = total / (left.shape[0] + right.shape[0])
+    names = {field.name for field in fields(SketchOptions)} & options.keys()
+    sizes = SketchOptions(**{name: options.pop(name) for name in names})
     u, z = scaled_rows(left, mean, gamma)
     if right is left:
-        return factor(np.exp, u, u, (z, z), **options)
+        return factor(np.exp, u, u, sizes, (z, z), **options)
     v, w = scaled_rows(right, mean, gamma)
-    return factor(np.exp, u, v, (z, w), **options)
+    return factor(np.exp, u, v, sizes, (z, w), **options)
 
 
 def scaled_rows(rows: Any, mean: FloatArray, gamma: float) -> tuple[Any, FloatArray]:

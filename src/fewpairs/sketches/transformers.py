@@ -11,7 +11,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fewpairs.arrays import FloatArray, RandomState, generator
-from fewpairs.sketches.feature_map import FeatureMap, make_map
+from fewpairs.sketches.feature_map import FeatureMap
+from fewpairs.sketches.fitting import SketchOptions, make_map
 from fewpairs.sketches.gaussian import check_gamma, scaled_rows
 from fewpairs.sketches.products import Function
 
@@ -28,11 +29,12 @@ class _Sketch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     random_state: RandomState
 
     def _draw(self, function: Function, rows: Any, weights: FloatArray | None) -> None:
+        options = SketchOptions(
+            self.degree, self.sketch_size, self.coefficients, self.n_centers, self.exact_terms,
+            self.oversampling,
+        )  # fmt: skip
         self._map: FeatureMap = make_map(
-            function, rows, rows, degree=self.degree, size=self.sketch_size,
-            choice=self.coefficients, n_centers=self.n_centers, exact_terms=self.exact_terms,
-            oversampling=self.oversampling,
-            nonnegative=True, rng=generator(self.random_state),
+            function, rows, rows, options, nonnegative=True, rng=generator(self.random_state),
             weights=None if weights is None else (weights, weights),
         )  # fmt: skip
         self.polynomial_ = self._map.polynomial

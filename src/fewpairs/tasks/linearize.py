@@ -18,7 +18,7 @@ import numpy as np
 
 from fewpairs.arrays import FloatArray, RandomState, generator
 from fewpairs.errors import InputError, MissingExtraError
-from fewpairs.sketches.feature_map import make_map
+from fewpairs.sketches.fitting import SketchOptions, make_map
 
 if TYPE_CHECKING:
     import torch
@@ -75,10 +75,8 @@ def linearize(
     if constant:
         w1 = np.hstack([w1, _array(first.bias)[:, None]])
         x = np.hstack([x, np.ones((len(x), 1))])
-    made = make_map(
-        function, w1, x, degree=degree, size=sketch_size, choice="coreset", n_centers=10,
-        exact_terms=exact_linear, oversampling=1, nonnegative=False, rng=generator(random_state),
-    )  # fmt: skip
+    options = SketchOptions(degree, sketch_size, "coreset", exact_terms=exact_linear)
+    made = make_map(function, w1, x, options, rng=generator(random_state))
     bias = np.zeros(len(w2)) if second.bias is None else _array(second.bias)
     # Both sides of the map carry a square root of each coefficient; all of it goes into the matrix.
     weight = w2 @ (made(w1) * made.signs * made.right)
