@@ -13,8 +13,9 @@ from scipy.sparse.linalg import LinearOperator
 
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.errors import InputError
+from fewpairs.factored import derived
 from fewpairs.factored.embedding import EmbeddingMap, one_sided_map, symmetric_map
-from fewpairs.factored.known import Known, Lines
+from fewpairs.factored.known import Known
 from fewpairs.factored.neighbors import Neighbors, nearest
 from fewpairs.factored.positions import positions
 from fewpairs.factored.products import factored_entries
@@ -220,50 +221,13 @@ class FactoredMatrix:
 
     def scaled(self, rows: npt.ArrayLike, columns: npt.ArrayLike) -> FactoredMatrix:
         """Return diag(rows)·K·diag(columns), such as a transport plan."""
-        r = np.asarray(rows, dtype=np.float64)
-        c = r if columns is rows else np.asarray(columns, dtype=np.float64)
-        if (len(r), len(c)) != self.shape:
-            raise InputError(
-                f"{len(r)} and {len(c)} factors for the shape {self.shape}.",
-                "There is one for each row and each column.",
-                "Pass arrays of those lengths.",
-            )
-        left = r[:, None] * self.left
-        same = self.right is self.left and c is r
-        right = None if same else c[:, None] * self.right
-        known = None if self.known.empty else self.known.scaled(r, c)
-        return FactoredMatrix(left, self.core, right, known=known, method=f"{self.method}, scaled")
+        return self._with(**derived.scaled(self, rows, columns))
 
     def symmetrized(self) -> FactoredMatrix:
         """Return (K + Kᵀ) / 2, in factored form."""
         if self.symmetric and self.known.rows is self.known.columns:
             return self
-        if self.shape[0] != self.shape[1]:
-            raise InputError(
-                f"a matrix of shape {self.shape} cannot be symmetrized.",
-                "It compares two different sets of items.",
-                "Use K and K.T as they are.",
-            )
-        zero_left = np.zeros((self.core.shape[0],) * 2)
-        zero_right = np.zeros((self.core.shape[1],) * 2)
-        core = np.block([[zero_left, self.core / 2], [self.core.T / 2, zero_right]])
-        lines = np.union1d(self.known.columns.index, self.known.rows.index)
-        known = Known.nothing(*self.shape)
-        if len(lines):
-            mean = (self[:, lines] + self[lines].T) / 2
-            held = Lines(lines, mean, self.shape[1])
-            known = Known(held, held)
-        i, j, _ = self.known.outside_lines()
-        if len(i):
-            values = (self.entries(i, j) + self.entries(j, i)) / 2
-            known = known.with_entries(i, j, values, both=True)
-        return self._with(
-            left=np.hstack([self.left, self.right]),
-            core=core,
-            right=None,
-            known=known,
-            source=self.source.symmetrized(),
-        )
+        return self._with(**derived.symmetrized(self))
 
     def extend(self, new_items: Any, *, n_jobs: int = 1, progress: Any = None) -> FactoredMatrix:
         """Return a larger matrix; each new item costs its similarities with the landmarks.
@@ -271,31 +235,7 @@ class FactoredMatrix:
         Entries between two new items come through the core; self-similarities are evaluated where
         the diagonal was. A matrix between two sets of items gets new rows.
         """
-        grown = self.source.compare(new_items, n_jobs=n_jobs, progress=progress)
-        left = np.vstack([self.left, grown.left])
-        right = None if self.right is self.left else self.right
-        if right is not None and grown.back is not None:
-            right = np.vstack([right, grown.right])
-        columns = grown.columns(self.known.columns)
-        same = self.known.rows is self.known.columns
-        rows = columns if same else grown.rows(self.known.rows)
-        i, j = self.known.keys // self.shape[1], self.known.keys % self.shape[1]
-        diagonal, spent = self.known.diagonal, grown.evaluations
-        if diagonal is not None:
-            own, more = grown.own()
-            diagonal, spent = np.concatenate([diagonal, own]), spent + more
-        known = Known(columns, rows, diagonal)
-        if len(i):
-            known = known.with_entries(i, j, self.known.values, both=False)
-        return self._with(
-            left=left,
-            core=self.core,
-            right=right,
-            known=known,
-            source=grown.source,
-            evaluations=self.evaluations + spent,
-            error=None,
-        )
+        return self._with(**derived.extended(self, new_items, n_jobs, progress))
 
     def _with(self, **changes: Any) -> FactoredMatrix:
         facts = {

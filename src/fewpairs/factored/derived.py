@@ -1,0 +1,99 @@
+"""Matrices made from a factored matrix: what changes, by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fewpairs.errors import InputError
+from fewpairs.factored.known import Known, Lines
+from fewpairs.factored.source import Source
+
+if TYPE_CHECKING:
+    from fewpairs.factored.matrix import FactoredMatrix
+
+
+def scaled(matrix: FactoredMatrix, rows: npt.ArrayLike, columns: npt.ArrayLike) -> dict[str, Any]:
+    """Return the parts of diag(rows)·K·diag(columns)."""
+    r = np.asarray(rows, dtype=np.float64)
+    c = r if columns is rows else np.asarray(columns, dtype=np.float64)
+    if (len(r), len(c)) != matrix.shape:
+        raise InputError(
+            f"{len(r)} and {len(c)} factors for the shape {matrix.shape}.",
+            "There is one for each row and each column.",
+            "Pass arrays of those lengths.",
+        )
+    left = r[:, None] * matrix.left
+    same = matrix.right is matrix.left and c is r
+    right = None if same else c[:, None] * matrix.right
+    known = None if matrix.known.empty else matrix.known.scaled(r, c)
+    return {
+        "left": left,
+        "core": matrix.core,
+        "right": right,
+        "known": known,
+        "source": Source(),
+        "error": None,
+        "method": f"{matrix.method}, scaled",
+    }
+
+
+def symmetrized(matrix: FactoredMatrix) -> dict[str, Any]:
+    """Return the parts of (K + Kᵀ) / 2."""
+    if matrix.shape[0] != matrix.shape[1]:
+        raise InputError(
+            f"a matrix of shape {matrix.shape} cannot be symmetrized.",
+            "It compares two different sets of items.",
+            "Use K and K.T as they are.",
+        )
+    zero_left = np.zeros((matrix.core.shape[0],) * 2)
+    zero_right = np.zeros((matrix.core.shape[1],) * 2)
+    core = np.block([[zero_left, matrix.core / 2], [matrix.core.T / 2, zero_right]])
+    lines = np.union1d(matrix.known.columns.index, matrix.known.rows.index)
+    known = Known.nothing(*matrix.shape)
+    if len(lines):
+        mean = (matrix[:, lines] + matrix[lines].T) / 2
+        held = Lines(lines, mean, matrix.shape[1])
+        known = Known(held, held)
+    i, j, _ = matrix.known.outside_lines()
+    if len(i):
+        values = (matrix.entries(i, j) + matrix.entries(j, i)) / 2
+        known = known.with_entries(i, j, values, both=True)
+    return {
+        "left": np.hstack([matrix.left, matrix.right]),
+        "core": core,
+        "right": None,
+        "known": known,
+        "source": matrix.source.symmetrized(),
+    }
+
+
+def extended(matrix: FactoredMatrix, new_items: Any, n_jobs: int, progress: Any) -> dict[str, Any]:
+    """Return the parts of the matrix with new items, compared with its landmarks."""
+    grown = matrix.source.compare(new_items, n_jobs=n_jobs, progress=progress)
+    left = np.vstack([matrix.left, grown.left])
+    right = None if matrix.right is matrix.left else matrix.right
+    if right is not None and grown.back is not None:
+        right = np.vstack([right, grown.right])
+    columns = grown.columns(matrix.known.columns)
+    same = matrix.known.rows is matrix.known.columns
+    rows = columns if same else grown.rows(matrix.known.rows)
+    i, j = matrix.known.keys // matrix.shape[1], matrix.known.keys % matrix.shape[1]
+    diagonal, spent = matrix.known.diagonal, grown.evaluations
+    if diagonal is not None:
+        own, more = grown.own()
+        diagonal, spent = np.concatenate([diagonal, own]), spent + more
+    known = Known(columns, rows, diagonal)
+    if len(i):
+        known = known.with_entries(i, j, matrix.known.values, both=False)
+    return {
+        "left": left,
+        "core": matrix.core,
+        "right": right,
+        "known": known,
+        "source": grown.source,
+        "evaluations": matrix.evaluations + spent,
+        "error": None,
+    }
