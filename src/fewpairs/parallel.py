@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 
 import threadpoolctl
 
@@ -36,8 +38,14 @@ def one_blas_thread() -> Iterator[None]:
     Threads of ours that each start BLAS threads are ten times slower than either alone, and the
     number of BLAS threads changes the last bits: with one, `n_jobs` cannot change a result.
     """
-    with threadpoolctl.threadpool_limits(1, user_api="blas"):
+    with _libraries(len(sys.modules)).limit(limits=1, user_api="blas"):
         yield
+
+
+@lru_cache(maxsize=1)
+def _libraries(n_modules: int) -> threadpoolctl.ThreadpoolController:  # noqa: ARG001 - the key
+    """Return the libraries with threads; looked for anew, in milliseconds, after any import."""
+    return threadpoolctl.ThreadpoolController()
 
 
 def format_bytes(size: float) -> str:
