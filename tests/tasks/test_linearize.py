@@ -77,3 +77,22 @@ def test_layers_that_do_not_follow_are_refused():
     first, second = layers()
     with pytest.raises(fp.errors.InputError, match="follow"):
         fp.linearize(second, first, expit, torch.randn(5, 80))
+
+
+@pytest.mark.parametrize("degree", [0, 1])
+def test_low_degrees_need_no_sketch(degree):
+    first, second = layers()
+    x = torch.randn(20, 10)
+    model = fp.linearize(first, second, expit, x, degree=degree, random_state=0)
+    assert model(x).shape == (20, 4)
+    assert model.multiply_adds > 0
+
+
+def test_the_scale_of_the_inputs_does_not_matter():
+    first, second = layers(bias=False)
+    x = torch.randn(200, 10)
+    plain = fp.linearize(first, second, expit, x, random_state=0)(x)
+    with torch.no_grad():
+        first.weight /= 1000
+    scaled = fp.linearize(first, second, expit, 1000 * x, random_state=0)(1000 * x)
+    torch.testing.assert_close(plain, scaled, atol=1e-3, rtol=1e-3)

@@ -111,3 +111,37 @@ def test_reg_and_kernel_are_checked():
         fp.sinkhorn([1.0], [1.0], [[0.0]])
     with pytest.raises(fp.errors.InputError, match="kernel has the shape"):
         fp.sinkhorn([1.0], [1.0], kernel=np.ones((2, 2)))
+
+
+@pytest.mark.parametrize("most", [1, 7])
+def test_what_is_reported_is_of_the_last_step(most):
+    a, b, cost, *_ = problem()
+    kernel = np.exp(-cost / 0.3)
+    for found in (
+        fp.sinkhorn(a, b, cost, reg=0.3, max_iterations=most, tolerance=0),
+        fp.sinkhorn(a, b, kernel=kernel, max_iterations=most, tolerance=0),
+    ):
+        assert found.iterations == most
+        off = np.abs(found.plan.sum(axis=1) - a).sum()
+        assert found.marginal_error == pytest.approx(off, rel=1e-6)
+    dense = fp.sinkhorn(a, b, cost, reg=0.3, tolerance=1e-6)
+    assert fp.sinkhorn(a, b, kernel=kernel, tolerance=1e-6).iterations == dense.iterations
+
+
+def test_what_is_no_mass_cost_or_kernel_is_refused():
+    a, b, cost, *_ = problem()
+    kernel = np.exp(-cost)
+    with pytest.raises(fp.errors.InputError, match="no mass"):
+        fp.sinkhorn(np.full(60, np.inf), b, cost, reg=1.0)
+    with pytest.raises(fp.errors.InputError, match="the plan"):
+        fp.sinkhorn(a, b, cost[:1], kernel=kernel)
+    kernel[0, 0] = np.nan
+    with pytest.raises(fp.errors.InputError, match="not finite"):
+        fp.sinkhorn(a, b, kernel=kernel)
+
+
+def test_an_empty_place_needs_no_kernel():
+    a, b, cost, *_ = problem()
+    a[3] = 0
+    found = fp.sinkhorn(a / a.sum(), b, kernel=np.exp(-cost))
+    assert found.plan[3].sum() == 0

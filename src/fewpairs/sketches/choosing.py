@@ -9,17 +9,20 @@ import numpy as np
 
 from fewpairs.factored.error import ErrorEstimate
 from fewpairs.sketches.feature_map import FeatureMap
+from fewpairs.sketches.fitting import SketchOptions
 from fewpairs.sketches.products import Function, radius_of
 from fewpairs.sketches.regression import Regression, coreset, variances
 
 #: Degrees that are thought of, and how many of them are tried.
 DEGREES = (1, 2, 3, 4, 6, 8, 10, 14, 20)
 _TRIED = 3
+#: Where no error is asked for, a polynomial with this one is good enough.
+_ENOUGH = 1e-3
 #: Columns of the first attempt; each next one has so many times as many, at least and at most.
 _START, _SMALLEST_STEP, _LARGEST_STEP = 9, 1.25, 4.0
 
-#: Draws a map of a degree and a size, and estimates its error from a number of entries.
-Draw = Callable[[int, int], FeatureMap]
+#: Draws a map of a degree, a size and at most so many columns; estimates its error.
+Draw = Callable[[int, int, int | None], FeatureMap]
 Judge = Callable[[FeatureMap], ErrorEstimate]
 
 
@@ -33,9 +36,10 @@ class SketchPoint(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """The map, all attempts, and why they ended."""
+    """The map, its error on entries that nothing was chosen by, all attempts, why they ended."""
 
     made: FeatureMap
+    error: ErrorEstimate | None
     curve: list[SketchPoint]
     stopped_because: str
 
@@ -43,16 +47,18 @@ class Chosen(NamedTuple):
 class Proposals:
     """Degrees in the order of Lemma 4's bound, for any number of columns.
 
-    Entries of the coreset are summed up once, for the highest degree.
+    Entries of the coreset are summed up once, for the highest degree. Where the heaviest terms are
+    exact, variances do not count, and bounds only fall with the degree: then the lowest degree that
+    is good enough comes first, then the next, then the best.
 
     Parameters
     ----------
     function : callable of an array
     left, right : ndarray or csr_array
-    n_centers : int
+    options : SketchOptions
+    target : float or None
+        The error that is wanted.
     rng : numpy Generator
-    sketched : bool
-        Whether all terms are sketched; where the heaviest are exact, variances do not count.
     """
 
     def __init__(
@@ -60,23 +66,29 @@ class Proposals:
         function: Function,
         left: Any,
         right: Any,
-        n_centers: int,
+        options: SketchOptions,
+        target: float | None,
         rng: np.random.Generator,
-        *,
-        sketched: bool,
     ) -> None:
-        side = coreset(left, right, n_centers, rng)
+        self.sketched = options.coefficients != "tuned" or not options.exact_terms
+        self._enough = _ENOUGH if target is None else target / 3
+        side = coreset(left, right, options.n_centers, rng)
         self._entries = Regression.of(function, *side, radius_of(left, right), DEGREES[-1])
-        self._unit = variances(left, right, DEGREES[-1], 1) / DEGREES[-1] * sketched
+        self._unit = variances(left, right, DEGREES[-1], 1) / DEGREES[-1] * self.sketched
 
     def bound(self, degree: int, size: int) -> float:
         """Return Lemma 4's bound on the relative error."""
         return self._entries.bound(self._unit[: degree + 1] * degree / size)
 
     def best(self, columns: int) -> list[int]:
-        """Return the degrees with the smallest bounds."""
+        """Return the degrees to try."""
         possible = [degree for degree in DEGREES if degree < columns]
-        return sorted(possible, key=lambda d: self.bound(d, (columns - 1) // d))[:_TRIED]
+        bounds = {degree: self.bound(degree, (columns - 1) // degree) for degree in possible}
+        ranked = sorted(possible, key=lambda degree: bounds[degree])
+        if self.sketched or not possible:
+            return ranked[:_TRIED]
+        enough = [d for d in possible if bounds[d] <= max(self._enough, 1.5 * bounds[ranked[0]])]
+        return list(dict.fromkeys([*enough[:2], ranked[0]]))
 
 
 def choose_degree(
@@ -103,10 +115,12 @@ def choose_degree(
     curve, maps = [], []
     for degree in degrees:
         size = max(1, (columns - 1) // max(1, degree))
-        maps.append(draw(degree, size))
+        maps.append(draw(degree, size, None if proposals.sketched else columns))
         curve.append(SketchPoint(columns, degree, size, judge(maps[-1])))
     best = min(range(len(curve)), key=lambda k: curve[k].error.value)
-    return Chosen(maps[best], [*curve[:best], *curve[best + 1 :], curve[best]], "")
+    # The winner of a few attempts looks better than it is.
+    error = judge(maps[best])
+    return Chosen(maps[best], error, [*curve[:best], *curve[best + 1 :], curve[best]], "")
 
 
 def choose_columns(
@@ -131,12 +145,11 @@ def choose_columns(
     while True:
         chosen = choose_degree(columns, proposals, draw, judge, also)
         curve += chosen.curve
-        # The winner of a few attempts looks better than it is: fresh entries must agree.
-        fresh = judge(chosen.made)
-        if max(fresh.high, curve[-1].error.high) <= target:
-            return Chosen(chosen.made, curve, "the target was reached")
+        fresh = chosen.error
+        if fresh is None or fresh.high <= target:
+            return Chosen(chosen.made, fresh, curve, "the target was reached")
         if columns >= most:
-            return Chosen(chosen.made, curve, f"{most} columns were not enough")
+            return Chosen(chosen.made, fresh, curve, f"{most} columns were not enough")
         # Errors fall about like one over the columns.
         step = np.clip(fresh.high / target, _SMALLEST_STEP, _LARGEST_STEP)
         columns = min(most, int(np.ceil(columns * step)))

@@ -14,14 +14,17 @@ from fewpairs.factored.error import ErrorEstimate, check_target
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.parallel import count_jobs
 from fewpairs.sketches.choosing import Chosen, Proposals, choose_columns, choose_degree
-from fewpairs.sketches.entries import Sampler
+from fewpairs.sketches.entries import Entries, Sampler
 from fewpairs.sketches.feature_map import FeatureMap
 from fewpairs.sketches.fitting import SketchOptions, make_map
 from fewpairs.sketches.polynomial import Polynomial
-from fewpairs.sketches.products import Function
+from fewpairs.sketches.products import Function, balanced, evaluated, radius_of
+from fewpairs.sketches.tensor_sketch import parts
 
 #: Entries that attempts are judged by, at least; columns that are tried for a target, at most.
 _FEWEST_PAIRS, _MOST_COLUMNS = 500, 2000
+#: Points at which f is looked at before anything else.
+_RANGE = 1001
 
 
 class ElementwiseMatrix(FactoredMatrix):
@@ -30,7 +33,8 @@ class ElementwiseMatrix(FactoredMatrix):
     Attributes
     ----------
     polynomial : Polynomial
-        Its `radius` is the fitted range, `worst` the largest error on it.
+        Its `radius` is the fitted range, `worst` the largest error on it. Tuned coefficients start
+        from it, and belong to the terms as they were drawn.
     """
 
     polynomial: Polynomial
@@ -68,7 +72,7 @@ def elementwise(
         Columns for each power; the result has at most ``degree * sketch_size + 1`` columns.
     coefficients : {"tuned", "coreset", "ridge", "chebyshev", "taylor"}
         Our way: exact monomials, coefficients fitted to the sketch as drawn, leading directions.
-        Or the paper's: all sketched, ridge regression on a coreset or on all entries, or a series.
+        Or the paper's: ridge regression on a coreset or on all entries, or a series.
     n_centers : int, default=10
         Centres of the coreset.
     exact_terms : bool, default=True
@@ -124,30 +128,28 @@ def factor(
 ) -> ElementwiseMatrix:
     """Factor diag(z)·f(UVᵀ)·diag(w) for checked rows; the rest as for `elementwise`."""
     check_lengths(left, right)
-    if columns is not None and columns < 1:
-        raise InputError(
-            f"columns is {columns}.", "A factor has at least one column.", "Pass a larger number."
-        )
+    _check_counts(columns, error_pairs)
+    if right is not left and sp.issparse(left) != sp.issparse(right):
+        left, right = sp.csr_array(left), sp.csr_array(right)
+    left, right, _ = balanced(left, right)
+    radius = radius_of(left, right)
+    evaluated(f, np.linspace(-radius, radius, _RANGE))  # or an error that names the range
     rng = generator(random_state)
     threads = count_jobs(n_jobs)
     sampler = Sampler(f, left, right, heights, rng)
 
-    def draw(degree: int, size: int) -> FeatureMap:
-        chosen = replace(options, degree=degree, sketch_size=size)
-        return make_map(f, left, right, chosen, rng=rng, weights=heights, sampler=sampler)
+    def draw(degree: int, size: int, columns: int | None = None) -> FeatureMap:
+        chosen = replace(options, degree=degree, sketch_size=size, columns=columns)
+        return make_map(f, left, right, chosen, rng=rng, heights=heights, sampler=sampler)
 
-    def judge(made: FeatureMap, count: int = max(error_pairs, _FEWEST_PAIRS)) -> ErrorEstimate:
-        sampled = sampler.draw(count, rng)
-        rows, row = np.unique(sampled.rows, return_inverse=True)
-        columns, column = np.unique(sampled.columns, return_inverse=True)
-        u, v = made(left[rows]), made(right[columns], side="right")
-        return sampled.error((u[row] * v[column]) @ made.signs)
+    def judge(made: FeatureMap) -> ErrorEstimate:
+        return _judged(made, left, right, sampler.draw(max(error_pairs, _FEWEST_PAIRS), rng))
 
     if columns is None and target_error is None:
-        chosen = Chosen(draw(options.degree, options.sketch_size), [], "")
+        made = draw(options.degree, options.sketch_size)
+        chosen = Chosen(made, None if error_pairs == 0 else judge(made), [], "")
     else:
-        sketched = options.coefficients != "tuned" or not options.exact_terms
-        proposals = Proposals(f, left, right, options.n_centers, rng, sketched=sketched)
+        proposals = Proposals(f, left, right, options, target_error, rng)
         if target_error is None:
             chosen = choose_degree(columns or 1, proposals, draw, judge)
         else:
@@ -155,17 +157,27 @@ def factor(
             chosen = choose_columns(check_target(target_error), most, proposals, draw, judge)
     made = chosen.made
     z, w = heights or (None, None)
-    factors = _features(made, left, "left", z, threads)
     result = ElementwiseMatrix(
-        factors,
+        _features(made, left, "left", z, threads),
         np.diag(made.signs),
         None if right is left else _features(made, right, "right", w, threads),
-        error=None if error_pairs == 0 else judge(made, error_pairs),
+        error=chosen.error,
         method=f"Poly-TensorSketch, degree {made.polynomial.degree}, {options.coefficients}",
     )
     result.polynomial = made.polynomial
     result.curve, result.stopped_because = list(chosen.curve), chosen.stopped_because
     return result
+
+
+def _judged(made: FeatureMap, left: Any, right: Any, sampled: Entries) -> ErrorEstimate:
+    """Estimate a map's error; many entries share rows, whose features are worked out once."""
+    rows, row = np.unique(sampled.rows, return_inverse=True)
+    others, other = np.unique(sampled.columns, return_inverse=True)
+    u, v = made(left[rows]), made(right[others], side="right")
+    guess = np.empty(len(row))
+    for part in parts(len(row)):
+        guess[part] = (u[row[part]] * v[other[part]]) @ made.signs
+    return sampled.error(guess)
 
 
 def _features(
@@ -194,7 +206,9 @@ def checked_rows(rows: Any, name: str) -> Any:
         array = array.astype(np.float64)
     if not np.isfinite(values).all():
         bad = np.flatnonzero(~np.isfinite(values))[0]
-        row = bad // array.shape[1] if not sp.issparse(array) else bad
+        row = bad // array.shape[1]
+        if sp.issparse(array):
+            row = np.searchsorted(array.indptr, bad, side="right") - 1
         raise InputError(
             f"{name} is not finite, first in row {row}.",
             "Every entry of that row would be lost.",
@@ -211,4 +225,17 @@ def check_lengths(left: Any, right: Any) -> None:
             "other.",
             "Inner products need vectors of one length.",
             "Pass two arrays with as many columns.",
+        )
+
+
+def _check_counts(columns: int | None, error_pairs: int) -> None:
+    if columns is not None and columns < 1:
+        raise InputError(
+            f"columns is {columns}.", "A factor has at least one column.", "Pass a larger number."
+        )
+    if error_pairs < 0:
+        raise InputError(
+            f"error_pairs is {error_pairs}.",
+            "The stated error rests on so many entries.",
+            "Pass a positive number, or 0 for no estimate.",
         )

@@ -54,7 +54,7 @@ class Sampler:
     function : callable of an array
     left, right : ndarray or csr_array
         One and the same object for a symmetric matrix.
-    matter : pair of ndarray, optional
+    heights : pair of ndarray, optional
         z and w; by default 1.
     rng : numpy Generator
         For the rows that sizes are guessed from.
@@ -65,29 +65,53 @@ class Sampler:
         function: Function,
         left: Any,
         right: Any,
-        matter: tuple[FloatArray, FloatArray] | None,
+        heights: tuple[FloatArray, FloatArray] | None,
         rng: np.random.Generator,
     ) -> None:
         self._function, self._sides = function, (left, right)
         self._same = right is left
-        self._matter = matter or (np.ones(left.shape[0]), np.ones(right.shape[0]))
+        self._heights = heights or (np.ones(left.shape[0]), np.ones(right.shape[0]))
         self._tops = [longest(side, _MOST_LONGEST) for side in self._sides]
-        self._chances = [_chances(function, left, right, self._matter[0], self._tops[1], rng)]
-        if self._same:
-            self._chances *= 2
-        else:
-            found = _chances(function, right, left, self._matter[1], self._tops[0], rng)
-            self._chances.append(found)
+        self._chances = [self._likely(0, rng)]
+        self._chances.append(self._chances[0] if self._same else self._likely(1, rng))
+
+    def _likely(self, side: int, rng: np.random.Generator) -> FloatArray:
+        """Return how likely each row of a side is: by its entries with a few of the other."""
+        rows, others = self._sides[side], self._sides[1 - side]
+        top = self._tops[1 - side][:_COMPARED]
+        some = np.concatenate([top, rng.integers(0, others.shape[0], _COMPARED)])
+        few = others[some]
+        few = few.toarray().T if sp.issparse(few) else few.T
+        mine, theirs = self._heights[side], self._heights[1 - side][some]
+        sizes = np.empty(rows.shape[0])
+        for start in range(0, len(sizes), _STRIP):
+            part = slice(start, start + _STRIP)
+            values = evaluated(self._function, np.asarray(rows[part] @ few, dtype=np.float64))
+            sizes[part] = ((values * theirs) ** 2).mean(axis=1) * mine[part] ** 2
+        # Nothing is impossible: half are drawn alike.
+        shares = sizes / max(float(sizes.sum()), 1e-300)
+        return np.asarray(0.5 * shares + 0.5 / len(shares)) if sizes.any() else _alike(len(sizes))
+
+    def some_rows(
+        self, side: int, count: int, rng: np.random.Generator
+    ) -> tuple[IntArray, FloatArray]:
+        """Return rows of a side, all or more of the large ones, and how many each stands for."""
+        n = self._sides[side].shape[0]
+        if n <= count:
+            return np.arange(n), np.ones(n)
+        chances = self._chances[side]
+        chosen = np.sort(rng.choice(n, count, p=chances))
+        return chosen, 1 / (count * chances[chosen])
 
     def draw(self, count: int, rng: np.random.Generator) -> Entries:
         """Draw so many entries."""
-        (left, right), (p, q), (z, w) = self._sides, self._chances, self._matter
+        (left, right), (p, q), (z, w) = self._sides, self._chances, self._heights
         n, m = left.shape[0], right.shape[0]
         tops = [top[: int(np.sqrt(_LONGEST * count))] for top in self._tops]
         inner = [np.repeat(tops[0], len(tops[1])), np.tile(tops[1], len(tops[0]))]
         on = np.zeros(0, dtype=np.int64)
         if self._same:
-            on = rng.choice(n, int(_DIAGONAL * count), p=p)
+            on = rng.choice(n, max(1, int(_DIAGONAL * count)), p=p)
         rest = max(1, count - len(inner[0]) - len(on))
         uniform = rng.random(rest) < 0.5  # noqa: PLR2004
         i = np.where(uniform, rng.integers(0, n, rest), rng.choice(n, rest, p=p))
@@ -112,22 +136,5 @@ def longest(rows: Any, count: int) -> IntArray:
     return np.asarray(few[np.argsort(-lengths[few], kind="stable")])
 
 
-def _chances(
-    function: Function,
-    rows: Any,
-    others: Any,
-    matter: FloatArray,
-    top: IntArray,
-    rng: np.random.Generator,
-) -> FloatArray:
-    """Return how likely each row is: by the size of its entries with a few others."""
-    some = np.concatenate([top[:_COMPARED], rng.integers(0, others.shape[0], _COMPARED)])
-    few = others[some]
-    few = few.toarray().T if sp.issparse(few) else few.T
-    sizes = np.empty(rows.shape[0])
-    for start in range(0, len(sizes), _STRIP):
-        part = slice(start, start + _STRIP)
-        values = evaluated(function, np.asarray(rows[part] @ few, dtype=np.float64))
-        sizes[part] = (values**2).mean(axis=1) * matter[part] ** 2
-    sizes += float(sizes.mean()) * 0.1 + 1e-300  # nothing is impossible
-    return np.asarray(sizes / sizes.sum())
+def _alike(n: int) -> FloatArray:
+    return np.full(n, 1 / n)

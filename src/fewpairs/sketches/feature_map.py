@@ -96,12 +96,8 @@ class FeatureMap:
             else:
                 np.matmul(columns, weights, out=result[part])
 
-        if n_jobs == 1:
-            for part in parts(rows.shape[0]):
-                fill(part)
-        else:
-            with one_blas_thread():
-                joblib.Parallel(n_jobs, require="sharedmem")(
-                    joblib.delayed(fill)(part) for part in parts(rows.shape[0])
-                )
+        with one_blas_thread():
+            joblib.Parallel(n_jobs, require="sharedmem")(
+                joblib.delayed(fill)(part) for part in parts(rows.shape[0])
+            )
         return result

@@ -1,9 +1,10 @@
 """Fitting a feature map to rows and a function.
 
 The paper's map is (1, T⁽¹⁾x, …, T⁽ʳ⁾x), scaled by the square roots of a polynomial's coefficients.
-Ours differs in three things, at equal width: the heaviest monomials are exact, and only the rest is
-sketched; the coefficients are fitted to the terms as they were drawn, on sampled entries; and there
-are a few times as many terms as columns, which are then turned onto the leading directions.
+Ours differs in three things, at equal width: the heaviest monomials are exact, and degrees of which
+some are missing are sketched beside; the coefficients are fitted to the terms as they were drawn,
+on sampled entries; and there are a few times as many terms as columns, which are then turned onto
+the leading directions.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ _ENTRIES = 500
 _EXACT = 0.75
 #: Rows on which leading directions are found, for each term and at least.
 _ROWS_PER_TERM, _FEWEST_ROWS = 2, 2000
+#: Rows that axes are found from.
+_AXES_ROWS = 20_000
 #: Directions smaller than this, relative to the largest, are rounding.
 _ROUNDING = 1e-13
 
@@ -54,6 +57,8 @@ class SketchOptions:
         The linear term, and for "tuned" the heaviest monomials, instead of sketching everything.
     oversampling : int
         Terms for each feature, for "tuned".
+    columns : int, optional
+        At most so many features instead, for "tuned".
     """
 
     degree: int = 10
@@ -62,12 +67,14 @@ class SketchOptions:
     n_centers: int = 10
     exact_terms: bool = True
     oversampling: int = 4
+    columns: int | None = None
 
     def __post_init__(self) -> None:
-        if self.degree < 0 or self.sketch_size < 1:
+        if self.degree < 0 or min(self.sketch_size, self.n_centers, self.oversampling) < 1:
             raise InputError(
-                f"degree is {self.degree} and sketch_size {self.sketch_size}.",
-                "A polynomial has a degree of 0 or more, a sketch at least one column.",
+                f"degree is {self.degree}, sketch_size {self.sketch_size}, n_centers "
+                f"{self.n_centers} and oversampling {self.oversampling}.",
+                "A polynomial has a degree of 0 or more; of the others there is at least one.",
                 "Pass larger ones.",
             )
 
@@ -80,7 +87,7 @@ def make_map(
     *,
     rng: np.random.Generator,
     nonnegative: bool = False,
-    weights: tuple[FloatArray, FloatArray] | None = None,
+    heights: tuple[FloatArray, FloatArray] | None = None,
     sampler: Sampler | None = None,
 ) -> FeatureMap:
     """Fit the polynomial, draw the sketch, and choose directions.
@@ -92,7 +99,7 @@ def make_map(
     options : SketchOptions
     rng : numpy Generator
     nonnegative : bool, default=False
-    weights : pair of ndarray, optional
+    heights : pair of ndarray, optional
         Factors of rows and columns, by which their entries matter, for "tuned".
     sampler : Sampler, optional
         Of entries of that matrix, where one is at hand.
@@ -103,9 +110,11 @@ def make_map(
     """
     tune = options.coefficients == "tuned"
     degree, size = options.degree, options.sketch_size
-    columns, d = degree * size + 1, left.shape[1]
+    columns, d = options.columns or degree * size + 1, left.shape[1]
     sides = [left] if right is left else [left, right]
-    matter = [np.ones(side.shape[0]) for side in sides] if weights is None else list(weights)
+    if heights is None:
+        heights = np.ones(left.shape[0]), np.ones(right.shape[0])
+    sampler = sampler or Sampler(function, left, right, heights, rng)
     linear = 0
     if options.exact_terms and degree and not tune:
         # At most half of the columns, and at least one is left for every other power.
@@ -119,18 +128,18 @@ def make_map(
     )  # fmt: skip
     sizes = np.abs(polynomial.coefficients)
     if not tune:
-        exact = _monomials(polynomial, sides, matter, sizes[:2], linear)
+        exact = _monomials(polynomial.radius, sides, heights, sampler, sizes[:2], linear, rng)
         sketch = TensorSketch(d, size, degree, rng)
         terms = Terms(polynomial.radius, exact, sketch, 2 if linear else 1)
         return _scaled(polynomial, terms, polynomial.coefficients)
     count = max(columns, min(columns * options.oversampling, _MOST_TERMS)) - 1
-    exact = _monomials(polynomial, sides, matter, sizes, int(_EXACT * count) * options.exact_terms)
+    most = int(_EXACT * count) * options.exact_terms
+    exact = _monomials(polynomial.radius, sides, heights, sampler, sizes, most, rng)
     terms = _with_sketch(polynomial, exact, d, count, rng)
-    sampler = sampler or Sampler(function, left, right, weights, rng)
     found = _tuned(terms, sampler, left, right, rng, nonnegative=nonnegative)
     if sum(terms.widths) <= columns:
         return _scaled(polynomial, terms, found)
-    return _turned(polynomial, terms, found, sides, matter, columns, rng)
+    return _turned(polynomial, terms, found, sides, heights, sampler, columns, rng)
 
 
 def _scaled(polynomial: Polynomial, terms: Terms, coefficients: FloatArray) -> FeatureMap:
@@ -141,12 +150,22 @@ def _scaled(polynomial: Polynomial, terms: Terms, coefficients: FloatArray) -> F
 
 
 def _monomials(
-    polynomial: Polynomial, sides: list[Any], matter: list[FloatArray], sizes: FloatArray, most: int
+    radius: float,
+    sides: list[Any],
+    heights: tuple[FloatArray, FloatArray],
+    sampler: Sampler,
+    sizes: FloatArray,
+    most: int,
+    rng: np.random.Generator,
 ) -> Monomials | None:
     if most == 0 or len(sizes) == 1:
         return None
-    shares = [factors**2 for factors in matter[: len(sides)]]
-    return heaviest(sides, shares, polynomial.radius, sizes, most)
+    rows, shares = [], []
+    for k, side in enumerate(sides):
+        some, weights = sampler.some_rows(k, _AXES_ROWS, rng)
+        rows.append(side if len(some) == side.shape[0] else side[some])
+        shares.append(weights * heights[k][some] ** 2)
+    return heaviest(rows, shares, radius, sizes, most)
 
 
 def _with_sketch(
@@ -194,7 +213,8 @@ def _turned(
     terms: Terms,
     coefficients: FloatArray,
     sides: list[Any],
-    matter: list[FloatArray],
+    heights: tuple[FloatArray, FloatArray],
+    sampler: Sampler,
     columns: int,
     rng: np.random.Generator,
 ) -> FeatureMap:
@@ -204,11 +224,11 @@ def _turned(
     eigenvectors (singular vectors for two sides) are those of the small matrix in the middle.
     """
     roots, backs = [], []
-    for side, factors in zip(sides, matter, strict=False):
-        n = side.shape[0]
-        wanted = max(_FEWEST_ROWS, _ROWS_PER_TERM * sum(terms.widths))
-        some = np.arange(n) if n <= wanted else np.sort(rng.choice(n, wanted, replace=False))
-        sample = terms(side[some]).astype(np.float64) * factors[some, None]
+    wanted = max(_FEWEST_ROWS, _ROWS_PER_TERM * sum(terms.widths))
+    for k, side in enumerate(sides):
+        some, weights = sampler.some_rows(k, wanted, rng)
+        factors = heights[k][some] * np.sqrt(weights)
+        sample = terms(side[some]).astype(np.float64) * factors[:, None]
         _, lengths, directions = la.svd(sample, full_matrices=False)
         kept = lengths > _ROUNDING * max(lengths[0], 1e-300)
         roots.append(lengths[kept, None] * directions[kept])

@@ -67,7 +67,9 @@ def rbf_kernel(
 
 
 def scaled_rows(rows: Any, mean: FloatArray, gamma: float) -> tuple[Any, FloatArray]:
-    """Return √(2γ)·(x − mean) and z(x)."""
+    """Return √(2γ)·(x − mean) and z(x); sparse rows stay sparse where the mean is zero."""
+    if sp.issparse(rows) and mean.any():
+        rows = rows.toarray()
     centred = rows if sp.issparse(rows) else rows - mean.astype(rows.dtype)
     scaled = centred * np.sqrt(2 * gamma).astype(rows.dtype)
     return scaled, np.exp(-squares(scaled) / 2)

@@ -21,8 +21,6 @@ from fewpairs.arrays import FloatArray, IntArray
 #: Up to this many dimensions, axes come from the whole d × d matrix of moments; above, there are at
 #: most so many.
 _DENSE, _AXES = 2000, 200
-#: Rows that axes are found from.
-_ROWS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +64,7 @@ class Monomials:
     def complete(self) -> list[bool]:
         """Whether all monomials of a degree are there, degree by degree."""
         d, p = self.axes.shape
-        everything = p * np.cumprod([(p + j) / (j + 1) for j in range(len(self.counts))]) / p
+        everything = np.cumprod([(p + j) / (j + 1) for j in range(len(self.counts))])
         return [d == p and count >= round(whole) for count, whole in zip(
             self.counts, everything, strict=True)]  # fmt: skip
 
@@ -178,10 +176,8 @@ def principal_axes(
     """
     parts = []
     for side, share in zip(rows, shares, strict=True):
-        step = -(-side.shape[0] // _ROWS)
-        weights = share[::step] / max(float(share[::step].sum()), 1e-300) / len(rows)
-        some = side[::step]
-        parts.append(sp.diags_array(np.sqrt(weights)) @ some)
+        weights = share / max(float(share.sum()), 1e-300) / len(rows)
+        parts.append(sp.diags_array(np.sqrt(weights)) @ side)
     d = rows[0].shape[1]
     together: Any = sp.vstack(parts).tocsr() if sp.issparse(parts[0]) else np.vstack(parts)
     if d <= _DENSE:

@@ -121,9 +121,12 @@ def _series(function: Function, degree: int, radius: float, choice: str) -> Floa
         terms = chebyshev.chebinterpolate(lambda y: function(radius * y), degree)
         return np.asarray(to_powers(degree) @ terms)
     # Cauchy's integral over a circle: derivatives without differences.
-    points = np.exp(2j * np.pi * np.arange(4 * degree + 4) / (4 * degree + 4))
+    around_zero = min(1.0, radius)
+    turns = np.exp(2j * np.pi * np.arange(4 * degree + 4) / (4 * degree + 4))
+    points = around_zero * turns
     try:
-        around = np.asarray(function(points))
+        with np.errstate(all="ignore"):
+            around = np.asarray(function(points))
         ahead = np.fft.fft(around)[: degree + 1].real / len(points)
     except (TypeError, ValueError) as error:
         raise InputError(
@@ -131,4 +134,10 @@ def _series(function: Function, degree: int, radius: float, choice: str) -> Floa
             "A Taylor series is for analytic functions.",
             'Pass coefficients="coreset".',
         ) from error
-    return np.asarray(ahead * radius ** np.arange(degree + 1))
+    if not np.isfinite(ahead).all():
+        raise InputError(
+            f"the function is not finite on the circle of {around_zero:.6g} around 0.",
+            "A Taylor series is for functions that are analytic there.",
+            'Pass coefficients="coreset".',
+        )
+    return np.asarray(ahead * (radius / around_zero) ** np.arange(degree + 1))

@@ -14,10 +14,28 @@ from fewpairs.errors import InputError
 Function = Callable[[FloatArray], Any]
 
 
+#: Larger values have no squares.
+_LARGEST = 1e150
+
+
+def longest_of(rows: Any) -> float:
+    """Return the length of the longest row."""
+    return float(np.sqrt(squares(rows).max(initial=0)))
+
+
 def radius_of(left: Any, right: Any) -> float:
     """Return max‖u‖·max‖v‖, within which all inner products lie; 1 if all are zero."""
-    largest = float(np.sqrt(squares(left).max(initial=0) * squares(right).max(initial=0)))
+    largest = longest_of(left) * longest_of(right)
     return largest if largest > 0 else 1.0
+
+
+def balanced(left: Any, right: Any) -> tuple[Any, Any, float]:
+    """Return s·U and V/s, so that the longest rows of both are as long, and s."""
+    lengths = longest_of(left), longest_of(right)
+    if right is left or min(lengths) == 0:
+        return left, right, 1.0
+    s = float(np.sqrt(lengths[1] / lengths[0]))
+    return left * left.dtype.type(s), right * right.dtype.type(1 / s), s
 
 
 def squares(rows: Any) -> FloatArray:
@@ -44,12 +62,13 @@ def evaluated(function: Function, x: FloatArray) -> FloatArray:
             "It is applied to every entry.",
             "Pass a function of an array, such as numpy.exp; numpy.vectorize makes one.",
         )
-    bad = np.flatnonzero(~np.isfinite(values))
+    with np.errstate(invalid="ignore"):
+        bad = np.flatnonzero(~(np.abs(values) < _LARGEST))
     if len(bad):
         raise InputError(
             f"the function is {values.flat[bad[0]]} at {x.flat[bad[0]]:.6g}; inner products of the "
             f"rows can lie anywhere from {x.min():.6g} to {x.max():.6g}.",
             "A polynomial is fitted on the whole range.",
-            "Scale or shift the vectors, or pass a function that is finite there.",
+            "Scale or shift the vectors, or pass a function that is below 1e150 there.",
         )
     return values

@@ -28,14 +28,14 @@ class _Sketch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     oversampling: int
     random_state: RandomState
 
-    def _draw(self, function: Function, rows: Any, weights: FloatArray | None) -> None:
+    def _draw(self, function: Function, rows: Any, heights: FloatArray | None) -> None:
         options = SketchOptions(
             self.degree, self.sketch_size, self.coefficients, self.n_centers, self.exact_terms,
             self.oversampling,
         )  # fmt: skip
         self._map: FeatureMap = make_map(
             function, rows, rows, options, nonnegative=True, rng=generator(self.random_state),
-            weights=None if weights is None else (weights, weights),
+            heights=None if heights is None else (heights, heights),
         )  # fmt: skip
         self.polynomial_ = self._map.polynomial
         self._n_features_out = len(self._map.signs)

@@ -19,6 +19,7 @@ import numpy as np
 from fewpairs.arrays import FloatArray, RandomState, generator
 from fewpairs.errors import InputError, MissingExtraError
 from fewpairs.sketches.fitting import SketchOptions, make_map
+from fewpairs.sketches.products import balanced
 
 if TYPE_CHECKING:
     import torch
@@ -48,7 +49,7 @@ def linearize(
         Some of what x will be: the polynomial is fitted on its range.
     degree : int, default=3
     sketch_size : int, default=100
-        There are ``degree * sketch_size + 1`` terms.
+        There are ``degree * sketch_size + 1`` terms; those of an exact linear one become x itself.
     exact_linear : bool, default=True
         Keep the linear term on principal axes, in up to half of the terms, instead of sketching it.
     random_state : int, Generator, RandomState or None
@@ -76,11 +77,12 @@ def linearize(
         w1 = np.hstack([w1, _array(first.bias)[:, None]])
         x = np.hstack([x, np.ones((len(x), 1))])
     options = SketchOptions(degree, sketch_size, "coreset", exact_terms=exact_linear)
+    w1, x, balance = balanced(w1, x)
     made = make_map(function, w1, x, options, rng=generator(random_state))
     bias = np.zeros(len(w2)) if second.bias is None else _array(second.bias)
     # Both sides of the map carry a square root of each coefficient; all of it goes into the matrix.
     weight = w2 @ (made(w1) * made.signs * made.right)
-    return SketchedLayers(made.terms, weight, bias, constant=constant)
+    return SketchedLayers(made.terms, weight, bias, 1 / balance, constant=constant)
 
 
 def _array(tensor: Any) -> FloatArray:

@@ -18,17 +18,25 @@ class SketchedLayers(torch.nn.Module):
         What x is turned into: 1, x itself if the linear term is exact, sketches of its powers.
     weight : ndarray of shape (outputs, terms)
     bias : ndarray of shape (outputs,)
+    balance : float, default=1.0
+        x is multiplied by it before the sketch.
     constant : bool
         Whether x gets a coordinate of 1, which carries the first layer's bias.
     """
 
     def __init__(
-        self, terms: Terms, weight: FloatArray, bias: FloatArray, *, constant: bool
+        self,
+        terms: Terms,
+        weight: FloatArray,
+        bias: FloatArray,
+        balance: float = 1.0,
+        *,
+        constant: bool,
     ) -> None:
         super().__init__()
         self.constant, self.size = constant, terms.sketch.size
         self.degrees = list(range(terms.first, len(terms.sketch.counts) + 1))
-        self.scale = float(1 / np.sqrt(terms.radius))
+        self.scale = float(balance / np.sqrt(terms.radius))
         self.linear = terms.monomials is not None
         if terms.monomials is not None:
             # What is linear in x needs no axes: the matrix in front takes them in.
@@ -37,8 +45,9 @@ class SketchedLayers(torch.nn.Module):
             weight = np.hstack([weight[:, :1], weight[:, 1 : p + 1] @ exact.T, weight[:, p + 1 :]])
         self.weight = torch.nn.Parameter(torch.tensor(weight, dtype=torch.float32))
         self.bias = torch.nn.Parameter(torch.tensor(bias, dtype=torch.float32))
-        places = np.array([count.places for count in terms.sketch.counts])
-        signs = np.array([count.signs for count in terms.sketch.counts], dtype=np.float32)
+        counts = terms.sketch.counts if self.degrees else []
+        places = np.array([count.places for count in counts], dtype=np.int64)
+        signs = np.array([count.signs for count in counts], dtype=np.float32)
         self.register_buffer("places", torch.tensor(places))
         self.register_buffer("signs", torch.tensor(signs))
 
@@ -66,6 +75,6 @@ class SketchedLayers(torch.nn.Module):
     @property
     def multiply_adds(self) -> int:
         """Multiplications and additions for one input, counting a transform as m·log₂m."""
-        d, degrees = self.places.shape[1], len(self.places)
-        transforms = (degrees + len(self.degrees)) * self.size * np.log2(max(2, self.size))
-        return int(degrees * d + transforms + self.weight.numel())
+        transforms = len(self.places) + len(self.degrees)
+        each = self.size * np.log2(max(2, self.size))
+        return int(self.places.numel() + transforms * each + self.weight.numel())

@@ -43,7 +43,7 @@ class Transport(NamedTuple):
         Σ Pᵢⱼ·Cᵢⱼ; None where a factored kernel came without costs.
     iterations : int
     marginal_error : float
-        Σ |row sums − a| at the end.
+        Σ |row sums − a| at the end; the columns' as well, where sums had to be lifted.
     """
 
     left: FloatArray
@@ -123,11 +123,12 @@ def _by_logarithms(
         log_a, log_b = np.log(a), np.log(b)
     f, g = np.zeros(len(a)), np.zeros(len(b))
     error, done = np.inf, 0
+    sums = logsumexp(g - scaled, axis=1)
     for done in range(1, most + 1):  # noqa: B007 - told afterwards
-        f = log_a - logsumexp(g - scaled, axis=1)
+        f = log_a - sums
         g = log_b - logsumexp(f[:, None] - scaled, axis=0)
-        rows = np.exp(f + logsumexp(g - scaled, axis=1))
-        error = float(np.abs(rows - a).sum())
+        sums = logsumexp(g - scaled, axis=1)  # for the error now, and for the next step
+        error = float(np.abs(np.exp(f + sums) - a).sum())
         if error <= tolerance * a.sum():
             break
     plan = np.exp(f[:, None] + g - scaled)
@@ -145,20 +146,24 @@ def _by_kernel(
         )
     u, v = np.ones(len(a)), np.ones(len(b))
     noise = _noise(kernel)
-    clipped, error, step = 0, np.inf, 0
-    for step in range(1, most + 1):
-        rows = np.asarray(kernel @ v)
-        error = float(np.abs(u * rows - a).sum())
-        if step > 1 and error <= tolerance * a.sum():
-            break
+    clipped, error, done = 0, np.inf, 0
+    rows = _finite(kernel @ v)
+    for done in range(1, most + 1):  # noqa: B007 - told afterwards
         rows, low = _guarded(rows, noise * float(np.linalg.norm(v)))
         u = a / rows
-        columns, low_columns = _guarded(np.asarray(u @ kernel), noise * float(np.linalg.norm(u)))
+        columns = _finite(u @ kernel)
+        columns, low_columns = _guarded(columns, noise * float(np.linalg.norm(u)))
         v = b / columns
         clipped = low + low_columns
         # Scalings are free up to a factor: keep both of one size.
         middle = np.sqrt(max(u.max(), 1e-300) / max(v.max(), 1e-300))
         u, v = u / middle, v * middle
+        rows = _finite(kernel @ v)  # for the error now, and for the next step
+        error = float(np.abs(u * rows - a).sum())
+        if error <= tolerance * a.sum():
+            break
+    if clipped:  # sums that were lifted leave the other marginal wrong as well
+        error += float(np.abs(v * _finite(u @ kernel) - b).sum())
     if clipped:
         warnings.warn(
             NegativeKernelWarning(
@@ -168,7 +173,18 @@ def _by_kernel(
             stacklevel=3,
         )
     plan = kernel.scaled(u, v) if hasattr(kernel, "scaled") else u[:, None] * kernel * v
-    return Transport(u, v, plan, _cost(plan, cost), step, error)
+    return Transport(u, v, plan, _cost(plan, cost), done, error)
+
+
+def _finite(sums: Any) -> FloatArray:
+    array = np.asarray(sums, dtype=np.float64)
+    if not np.isfinite(array).all():
+        raise InputError(
+            "a sum of the kernel is not finite.",
+            "Scalings are masses over such sums.",
+            "Pass a kernel of finite numbers.",
+        )
+    return array
 
 
 def _guarded(sums: FloatArray, noise: float) -> tuple[FloatArray, int]:
@@ -196,13 +212,20 @@ def _cost(plan: Any, cost: Any) -> float | None:
         left, right = (np.asarray(part, dtype=np.float64) for part in cost)
         return float((left * np.asarray(plan @ right)).sum())
     table = np.asarray(cost, dtype=np.float64)
+    if table.shape != tuple(plan.shape):
+        raise InputError(
+            f"the cost has the shape {table.shape}, the plan {tuple(plan.shape)}.",
+            "There is one cost for each pair of places.",
+            "Pass an array of that shape, or a pair of factors.",
+        )
     strips = [slice(k, k + _STRIP) for k in range(0, len(table), _STRIP)]
     return float(sum((table[strip] * plan[strip]).sum() for strip in strips))
 
 
 def _checked(masses: npt.ArrayLike, name: str) -> FloatArray:
     array = np.asarray(masses, dtype=np.float64)
-    if array.ndim != 1 or not len(array) or not (array >= 0).all() or array.sum() <= 0:
+    masses_only = array.ndim == 1 and np.isfinite(array).all() and (array >= 0).all()
+    if not masses_only or array.sum() <= 0:
         raise InputError(
             f"{name} has the shape {array.shape} or holds what is no mass.",
             "Masses are finite numbers, 0 or more, and not all 0.",
