@@ -102,7 +102,7 @@ def choose_degree(
     proposals : Proposals
     draw, judge : callable
     also : int, optional
-        A degree that was best before: it is tried against the bound's favourite alone.
+        A degree that was best before: it is tried against the smallest bound alone.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def choose_degree(
     """
     degrees = proposals.best(columns) or [0]
     if also is not None:
-        degrees = list(dict.fromkeys([also, degrees[0]]))
+        degrees = list(dict.fromkeys([also, degrees[0] if proposals.sketched else degrees[-1]]))
     curve, maps = [], []
     for degree in degrees:
         size = max(1, (columns - 1) // max(1, degree))

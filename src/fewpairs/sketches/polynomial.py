@@ -127,7 +127,7 @@ def _series(function: Function, degree: int, radius: float, choice: str) -> Floa
     try:
         with np.errstate(all="ignore"):
             around = np.asarray(function(points))
-        ahead = np.fft.fft(around)[: degree + 1].real / len(points)
+            ahead = np.fft.fft(around)[: degree + 1].real / len(points)
     except (TypeError, ValueError) as error:
         raise InputError(
             "the function takes no complex numbers.",
