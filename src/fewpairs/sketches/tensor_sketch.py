@@ -24,8 +24,9 @@ from numba import njit
 from fewpairs.arrays import IntArray
 from fewpairs.compilation import announce
 
-#: Rows that are sketched at a time: their transforms stay in the cache.
-_ROWS = 4096
+#: Rows that are worked on at a time; for wide sketches fewer, so that their transforms stay in the
+#: cache.
+_ROWS, _NUMBERS = 4096, 2**17
 _COMPILED: dict[str, Any] = {"cache": True, "nogil": True, "boundscheck": False}
 
 
@@ -119,13 +120,11 @@ class TensorSketch:
             else:
                 transform *= spectrum
                 yield scipy.fft.irfft(transform, n=self.size, axis=1, workers=workers)
-            if degree == len(self.counts):
-                return
 
     def power(self, rows: Any, workers: int = 1) -> npt.NDArray[Any]:
         """Return the sketch of the highest degree alone: one transform back for all degrees."""
         result = np.empty((rows.shape[0], self.size), dtype=rows.dtype)
-        for part in parts(rows.shape[0]):
+        for part in parts(rows.shape[0], max(128, min(_ROWS, _NUMBERS // self.size))):
             some = rows[part]
             if len(self.counts) == 1:
                 result[part] = self.counts[0](some)
@@ -137,6 +136,6 @@ class TensorSketch:
         return result
 
 
-def parts(n: int) -> list[slice]:
+def parts(n: int, size: int = _ROWS) -> list[slice]:
     """Cut rows into parts of a fixed size."""
-    return [slice(k, min(k + _ROWS, n)) for k in range(0, n, _ROWS)]
+    return [slice(k, min(k + size, n)) for k in range(0, n, size)]
