@@ -108,7 +108,7 @@ class TensorSketch:
     def powers(self, rows: Any, workers: int = 1) -> Iterator[npt.NDArray[Any]]:
         """Give the sketches of degree 1, 2, …, for each row of an array or a csr_array."""
         transform = None
-        for degree, count in enumerate(self.counts, 1):
+        for count in self.counts:
             counted = count(rows)
             if len(self.counts) == 1:
                 yield counted
