@@ -1,7 +1,7 @@
 """The default sketch against Nyström at equal width, and against the best matrix of that rank.
 
-Gaussian kernels as in elementwise.py. Nyström looks at the data, as ours does and the paper's
-sketch does not: it is the rival to beat. Mean squared relative error of an entry (relative Frobenius
+Gaussian kernels as in elementwise.py. Nyström looks at the data, as ours does, not the paper's
+sketch, and is the rival to beat. Mean squared relative error of an entry (relative Frobenius
 error), five draws. Writes docs/nystroem-table.md.
 
     FEWPAIRS_DATA=… python benchmarks/nystroem.py [--quick]

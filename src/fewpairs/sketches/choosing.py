@@ -49,7 +49,7 @@ class Proposals:
 
     Entries of the coreset are summed up once, for the highest degree. Where the heaviest terms are
     exact, variances do not count, and bounds only fall with the degree: then the lowest degree that
-    is good enough comes first, then the next, then the best.
+    is good enough comes first, then the next, then the highest.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class Proposals:
         if self.sketched or not possible:
             return ranked[:_TRIED]
         enough = [d for d in possible if bounds[d] <= max(self._enough, 1.5 * bounds[ranked[0]])]
-        return list(dict.fromkeys([*enough[:2], ranked[0]]))
+        return list(dict.fromkeys([*enough[:2], possible[-1]]))
 
 
 def choose_degree(
@@ -102,7 +102,7 @@ def choose_degree(
     proposals : Proposals
     draw, judge : callable
     also : int, optional
-        A degree that was best before: it is tried against the smallest bound alone.
+        A degree that was best before: it is tried against one other alone.
 
     Returns
     -------
