@@ -262,6 +262,8 @@ def test_rbf_kernel_between_two_sets(sparse):
     K = fp.rbf_kernel(*given, gamma=0.3, target_error=0.01, random_state=0)
     assert K.stopped_because == "the target was reached"
     assert relative(K, exact) <= 0.01
+    assert fp.rbf_kernel(*given, gamma=0.3, columns=25, random_state=0).left.shape[1] == 25
+    assert fp.rbf_kernel(*given, gamma=0.3, sketch_size=3, random_state=0).left.shape[1] == 31
     same = fp.rbf_kernel(given[0], gamma=0.3, random_state=0)
     assert same.symmetric
     assert relative(same, rbf_kernel(x, gamma=0.3)) < 0.01

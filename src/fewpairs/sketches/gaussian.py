@@ -57,7 +57,7 @@ def rbf_kernel(
     if not sp.issparse(left) and not sp.issparse(right):
         total = left.sum(axis=0, dtype=np.float64) + right.sum(axis=0, dtype=np.float64)
         mean = total / (left.shape[0] + right.shape[0])
-    names = {field.name for field in fields(SketchOptions)} & options.keys()
+    names = {field.name for field in fields(SketchOptions)} & options.keys() - {"columns"}
     sizes = SketchOptions(**{name: options.pop(name) for name in names})
     u, z = scaled_rows(left, mean, gamma)
     if right is left:
