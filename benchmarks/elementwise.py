@@ -6,13 +6,14 @@ paper's measure is the mean squared relative error of an entry; the relative Fro
 beside it.
 Writes docs/elementwise-table.md and docs/figures/elementwise.svg.
 
-    FEWPAIRS_DATA=… python benchmarks/elementwise.py [--quick] [--trials 100]
+    FEWPAIRS_DATA=… python benchmarks/elementwise.py [--quick] [--trials 100] [--jobs 2]
 """
 
 from __future__ import annotations
 
 import numpy as np
 from common import DOCS, arguments, need_data, relative, table
+from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from fewpairs import datasets
@@ -80,6 +81,7 @@ class Kernel:
 def main() -> None:
     parser = arguments(__doc__.splitlines()[0])
     parser.add_argument("--trials", type=int, default=100)
+    parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
     need_data()
     trials = 2 if options.quick else options.trials
@@ -94,7 +96,9 @@ def main() -> None:
                     cells = []
                     for title in titles:
                         runs = min(trials, FEWER.get(title, trials))
-                        found = [kernel.sketched(title, degree, size, k) for k in range(runs)]
+                        found = Parallel(options.jobs)(
+                            delayed(kernel.sketched)(title, degree, size, k) for k in range(runs)
+                        )
                         squared, frobenius = np.mean(found, axis=0)
                         curves[name, bandwidth, title, degree, size] = squared
                         cells.append(f"{squared:.1e} ({frobenius:.3f})")

@@ -235,8 +235,11 @@ def test_a_target_out_of_reach_is_said():
     K = fp.elementwise(np.exp, u, target_error=0.001, columns=30, random_state=0)
     assert K.stopped_because == "30 columns were not enough"
     assert K.left.shape[1] <= 30
-    with pytest.raises(fp.errors.InputError, match="target_error is 2"):
-        fp.elementwise(np.exp, u, target_error=2)
+    for wrong in (2, "small"):
+        with pytest.raises(fp.errors.InputError, match=f"target_error is {wrong!r}"):
+            fp.elementwise(np.exp, u, target_error=wrong)
+    assert fp.elementwise(np.exp, u, error_pairs=50, random_state=0).error.n_pairs == 50
+    assert fp.elementwise(np.exp, u, error_pairs=0, random_state=0).error is None
     with pytest.raises(fp.errors.InputError, match="columns is 0"):
         fp.elementwise(np.exp, u, columns=0)
 

@@ -129,6 +129,7 @@ def factor(
     """Factor diag(z)·f(UVᵀ)·diag(w) for checked rows; the rest as for `elementwise`."""
     check_lengths(left, right)
     _check_counts(columns, error_pairs)
+    target = None if target_error is None else check_target(target_error)
     if right is not left and sp.issparse(left) != sp.issparse(right):
         left, right = sp.csr_array(left), sp.csr_array(right)
     left, right, _ = balanced(left, right)
@@ -142,19 +143,19 @@ def factor(
         chosen = replace(options, degree=degree, sketch_size=size, columns=columns)
         return make_map(f, left, right, chosen, rng=rng, heights=heights, sampler=sampler)
 
-    def judge(made: FeatureMap) -> ErrorEstimate:
-        return _judged(made, left, right, sampler.draw(max(error_pairs, _FEWEST_PAIRS), rng))
+    def judge(made: FeatureMap, least: int = _FEWEST_PAIRS) -> ErrorEstimate:
+        return _judged(made, left, right, sampler.draw(max(error_pairs, least), rng))
 
-    if columns is None and target_error is None:
+    if columns is None and target is None:
         made = draw(options.degree, options.sketch_size)
-        chosen = Chosen(made, None if error_pairs == 0 else judge(made), [], "")
+        chosen = Chosen(made, None if error_pairs == 0 else judge(made, 1), [], "")
     else:
-        proposals = Proposals(f, left, right, options, target_error, rng)
-        if target_error is None:
+        proposals = Proposals(f, left, right, options, target, rng)
+        if target is None:
             chosen = choose_degree(columns or 1, proposals, draw, judge)
         else:
             most = columns or min(left.shape[0], right.shape[0], _MOST_COLUMNS)
-            chosen = choose_columns(check_target(target_error), most, proposals, draw, judge)
+            chosen = choose_columns(target, most, proposals, draw, judge)
     made = chosen.made
     z, w = heights or (None, None)
     result = ElementwiseMatrix(

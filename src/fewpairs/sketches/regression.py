@@ -24,6 +24,8 @@ from fewpairs.sketches.products import Function, evaluated, squares
 SHIFT = 1
 #: Directions smaller than this, relative to the largest, carry no information.
 _ROUNDING = 1e-9
+#: Entries that are summed up at a time.
+_ENTRIES = 2**16
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,15 +56,18 @@ class Regression:
     ) -> Regression:
         """Sum up the entries of weighted rows with all others."""
         gram, moment, square = np.zeros((degree + 1, degree + 1)), np.zeros(degree + 1), 0.0
-        for k in range(rows.shape[0]):
-            row = rows[[k]]
-            x = others @ (row.toarray().ravel() if sp.issparse(row) else row.ravel())
-            x = np.asarray(x, dtype=np.float64)
-            basis = chebyshev.chebvander(np.clip(x / radius, -1, 1), degree)
-            values = evaluated(function, x)
-            gram += weights[k] * (basis.T @ basis)
-            moment += weights[k] * (basis.T @ values)
-            square += weights[k] * float(values @ values)
+        few = rows.toarray().T if sp.issparse(rows) else rows.T
+        # In strips, so that what is worked on stays small whatever the number of rows.
+        strip = max(1, _ENTRIES // few.shape[1])
+        for start in range(0, others.shape[0], strip):
+            x = np.asarray(others[start : start + strip] @ few, dtype=np.float64)
+            each = np.broadcast_to(weights, x.shape).ravel()
+            values = evaluated(function, x).ravel()
+            basis = chebyshev.chebvander(np.clip(x.ravel() / radius, -1, 1), degree)
+            weighted = basis * each[:, None]
+            gram += weighted.T @ basis
+            moment += weighted.T @ values
+            square += float(each @ values**2)
         return cls(gram, moment, square)
 
     def solve(self, variances: FloatArray, *, nonnegative: bool = False) -> FloatArray:
