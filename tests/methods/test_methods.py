@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import (
+
+import fewpairs as fp
+from examples import (
     METHODS,
     SYMMETRIC_ONLY,
     Counter,
@@ -12,8 +14,6 @@ from conftest import (
     relative,
     symmetric_matrix,
 )
-
-import fewpairs as fp
 from fewpairs.methods.nystrom import smallest_eigenvalue
 
 S = np.array([3, 17, 8, 25, 11, 30, 2, 19, 6, 14])

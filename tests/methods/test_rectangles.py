@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fewpairs as fp
-from conftest import Counter, asymmetric_matrix, relative, symmetric_matrix
+from examples import Counter, asymmetric_matrix, relative, symmetric_matrix
 from fewpairs.methods.weights import SanityCheck
 
 N, M = 90, 160

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 
 import numpy as np
-import pytest
 
 import fewpairs as fp
 
@@ -62,11 +61,6 @@ class Counter:
     @property
     def unordered(self) -> set[tuple[int, int]]:
         return {(min(p), max(p)) for p in self.asked}
-
-
-@pytest.fixture(params=["pair", "pairs", "block"])
-def kind(request) -> str:
-    return request.param
 
 
 def relative(guess: np.ndarray, exact: np.ndarray) -> float:
