@@ -21,11 +21,11 @@ from papers import PRINTED
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.svm import SVC, LinearSVC
+from tasks import MOST_FEATURES, SETS, Task, has_published_split, load
 from texts import stop_words
 
 import fewpairs as fp
 from fewpairs.text.documents import tokenize
-from tasks import MOST_FEATURES, SETS, Task, has_published_split, load
 
 #: Landmarks at most; the embedding may have more features.
 MOST_COLUMNS = 1500

@@ -25,11 +25,11 @@ from common import DOCS, arguments, need_data, relative, table
 from scipy.stats import linregress
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.svm import LinearSVC
+from tasks import Task, load
 from texts import by_length, vectors
 from threadpoolctl import threadpool_limits
 
 import fewpairs as fp
-from tasks import Task, load
 
 SIZES = (4, 16, 64, 256, 1024, 4096)
 #: At 4,096 the time would buy about as many columns as there are documents.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from examples import Counter, symmetric_matrix
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -12,7 +13,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fewpairs as fp
-from examples import Counter, symmetric_matrix
 
 RBF = fp.VectorSimilarity("rbf", gamma=0.5)
 

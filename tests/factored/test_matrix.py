@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from examples import METHODS, SYMMETRIC_ONLY, Counter, asymmetric_matrix, symmetric_matrix
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.sparse.linalg import aslinearoperator, eigsh
 
 import fewpairs as fp
-from examples import METHODS, SYMMETRIC_ONLY, Counter, asymmetric_matrix, symmetric_matrix
 from fewpairs.errors import InputError, MemoryCeilingError, NotAttachedError
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from examples import symmetric_matrix
 from safetensors.numpy import save_file
 
 import fewpairs as fp
-from examples import symmetric_matrix
 from fewpairs import files
 from fewpairs.errors import FileFormatError, InputError, NotAttachedError
 

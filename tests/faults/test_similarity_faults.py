@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from examples import Counter, symmetric_matrix
 
 import fewpairs as fp
-from examples import Counter, symmetric_matrix
 from fewpairs.errors import AsymmetryError, InputError, SimilarityError
 
 WORDS = [f"word {i}" for i in range(40)]

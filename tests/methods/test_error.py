@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from examples import Counter, asymmetric_matrix, relative, symmetric_matrix
 
 import fewpairs as fp
-from examples import Counter, asymmetric_matrix, relative, symmetric_matrix
 
 
 def text_like(n: int, seed: int = 0) -> np.ndarray:

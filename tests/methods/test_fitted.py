@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from examples import Counter, asymmetric_matrix, relative, symmetric_matrix
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fewpairs as fp
-from examples import Counter, asymmetric_matrix, relative, symmetric_matrix
 from fewpairs.methods.cores import RIDGES, Cores, gap_of
 from fewpairs.methods.lookalikes import _leaves, look_alikes
 from fewpairs.methods.pairs import draw, inclusion, profiles, systematic

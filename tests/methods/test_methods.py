@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-import fewpairs as fp
 from examples import (
     METHODS,
     SYMMETRIC_ONLY,
@@ -14,6 +12,8 @@ from examples import (
     relative,
     symmetric_matrix,
 )
+
+import fewpairs as fp
 from fewpairs.methods.nystrom import smallest_eigenvalue
 
 S = np.array([3, 17, 8, 25, 11, 30, 2, 19, 6, 14])

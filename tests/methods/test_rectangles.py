@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from examples import Counter, asymmetric_matrix, relative, symmetric_matrix
 
 import fewpairs as fp
-from examples import Counter, asymmetric_matrix, relative, symmetric_matrix
 from fewpairs.methods.weights import SanityCheck
 
 N, M = 90, 160

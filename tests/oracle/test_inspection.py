@@ -6,9 +6,9 @@ import time
 
 import numpy as np
 import pytest
+from examples import Counter, asymmetric_matrix, symmetric_matrix
 
 import fewpairs as fp
-from examples import Counter, asymmetric_matrix, symmetric_matrix
 from fewpairs.errors import InputError, SimilarityError
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from examples import Counter, asymmetric_matrix, symmetric_matrix
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fewpairs as fp
-from examples import Counter, asymmetric_matrix, symmetric_matrix
 
 
 def distinct(n: int, s: int) -> int:

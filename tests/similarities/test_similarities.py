@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from examples import Counter, asymmetric_matrix, symmetric_matrix
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 from sklearn.metrics.pairwise import pairwise_kernels
 
 import fewpairs as fp
-from examples import Counter, asymmetric_matrix, symmetric_matrix
 from fewpairs.errors import InputError, UnknownNameError
 from fewpairs.items import as_items
 from fewpairs.similarities.strings import SCORERS
