@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,22 +44,20 @@ class Terms:
 
     def __call__(self, rows: Any) -> npt.NDArray[Any]:
         """Return all columns of rows, dense or sparse; float32 stays float32."""
-        result = np.empty((rows.shape[0], sum(self.widths)), dtype=rows.dtype)
-        end = 0
-        for block in self._blocks(rows):
-            start, end = end, end + block.shape[1]
-            result[:, start:end] = block
-        return result
-
-    def _blocks(self, rows: Any) -> Iterator[npt.NDArray[Any]]:
+        # A column is contiguous: monomials are built one column at a time.
+        columns = np.empty((sum(self.widths), rows.shape[0]), dtype=rows.dtype)
         scaled = rows * (1 / np.sqrt(self.radius)).astype(rows.dtype)
-        yield np.ones((rows.shape[0], 1))
+        columns[0] = 1
+        end = 1
         if self.monomials is not None:
-            yield self.monomials(scaled)
+            end += len(self.monomials.parents)
+            self.monomials.fill(columns[1:end], scaled)
         if self.first <= len(self.sketch.counts):
             for degree, power in enumerate(self.sketch.powers(scaled), 1):
                 if degree >= self.first:
-                    yield power
+                    start, end = end, end + self.sketch.size
+                    columns[start:end] = power.T
+        return columns.T
 
 
 @dataclass(frozen=True, eq=False)

@@ -49,16 +49,19 @@ class Monomials:
 
     def __call__(self, rows: Any) -> npt.NDArray[Any]:
         """Return one column for each monomial; float32 stays float32."""
-        # A monomial is a row while they are built, so that memory is read in order.
-        turned = np.ascontiguousarray(np.asarray(rows @ self.axes.astype(rows.dtype)).T)
         built = np.empty((len(self.parents), rows.shape[0]), dtype=rows.dtype)
+        self.fill(built, rows)
+        return built.T
+
+    def fill(self, built: npt.NDArray[Any], rows: Any) -> None:
+        """Write each monomial to a row of `built`, so that memory is read in order."""
+        turned = np.ascontiguousarray(np.asarray(rows @ self.axes.astype(rows.dtype)).T)
         for k, (parent, axis) in enumerate(zip(self.parents, self.coordinates, strict=True)):
             if parent < 0:
                 built[k] = turned[axis]
             else:
                 np.multiply(built[parent], turned[axis], out=built[k])
         built *= self.scales.astype(rows.dtype)[:, None]
-        return built.T
 
     @property
     def complete(self) -> list[bool]:

@@ -24,9 +24,9 @@ from numba import njit
 from fewpairs.arrays import IntArray
 from fewpairs.compilation import announce
 
-#: Rows that are worked on at a time; for wide sketches fewer, so that their transforms stay in the
-#: cache.
-_ROWS, _NUMBERS = 4096, 2**17
+#: Rows whose terms are worked on at a time; and numbers of a single power, whose transforms then
+#: stay in the cache.
+_ROWS, _NUMBERS = 1024, 2**17
 _COMPILED: dict[str, Any] = {"cache": True, "nogil": True, "boundscheck": False}
 
 
@@ -124,7 +124,7 @@ class TensorSketch:
     def power(self, rows: Any, workers: int = 1) -> npt.NDArray[Any]:
         """Return the sketch of the highest degree alone: one transform back for all degrees."""
         result = np.empty((rows.shape[0], self.size), dtype=rows.dtype)
-        for part in parts(rows.shape[0], max(128, min(_ROWS, _NUMBERS // self.size))):
+        for part in parts(rows.shape[0], max(128, min(4 * _ROWS, _NUMBERS // self.size))):
             some = rows[part]
             if len(self.counts) == 1:
                 result[part] = self.counts[0](some)
