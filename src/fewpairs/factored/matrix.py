@@ -11,16 +11,15 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
-from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.arrays import FloatArray
 from fewpairs.errors import InputError
 from fewpairs.factored import derived
 from fewpairs.factored.embedding import EmbeddingMap, one_sided_map, symmetric_map
+from fewpairs.factored.factors import Factors
 from fewpairs.factored.known import Known
 from fewpairs.factored.neighbors import Neighbors, nearest
 from fewpairs.factored.positions import positions
-from fewpairs.factored.products import factored_entries
 from fewpairs.factored.source import Source
-from fewpairs.parallel import MEMORY_CEILING, refuse_above
 
 
 class Embedding(NamedTuple):
@@ -30,7 +29,7 @@ class Embedding(NamedTuple):
     signature: FloatArray
 
 
-class FactoredMatrix:
+class FactoredMatrix(Factors):
     """``left · core · rightᵀ``, overridden by what is known exactly.
 
     Parameters
@@ -61,10 +60,6 @@ class FactoredMatrix:
     array([ 9., 18.])
     """
 
-    dtype = np.dtype(np.float64)
-    # NumPy must leave `array @ K` to __rmatmul__.
-    __array_ufunc__ = None
-
     def __init__(
         self,
         left: FloatArray,
@@ -78,17 +73,7 @@ class FactoredMatrix:
         method: str = "given factors",
         nugget: float = 0.0,
     ) -> None:
-        self.left, self.core = left, core
-        self.right = left if right is None else right
-        if core.shape != (left.shape[1], self.right.shape[1]):
-            raise InputError(
-                f"the factors have the shapes {left.shape}, {core.shape}, {self.right.shape}.",
-                "left · core · rightᵀ must be defined.",
-                "Give a core of (columns of left) × (columns of right).",
-            )
-        self.shape: tuple[int, int] = (len(left), len(self.right))
-        self.symmetric = self.right is left and np.array_equal(core, core.T)
-        self.known = Known.nothing(*self.shape) if known is None else known
+        super().__init__(left, core, right, known)
         self.source = source or Source()
         self.evaluations = evaluations
         self.error = error
@@ -98,92 +83,11 @@ class FactoredMatrix:
         self.curve: list[Any] = []
         self.stopped_because = ""
 
-    # ------------------------------------------------------------------ reading entries
-
-    def entries(self, rows: npt.ArrayLike, columns: npt.ArrayLike) -> FloatArray:
-        """Return single entries ``rows[k], columns[k]``; the two are broadcast."""
-        i = positions(rows, self.shape[0])
-        j = positions(columns, self.shape[1])
-        i, j = np.broadcast_arrays(i, j)
-        shape = i.shape
-        i, j = i.ravel(), j.ravel()
-        return self.known.override(i, j, self._from_factors(i, j)).reshape(shape)
-
-    def _from_factors(self, rows: IntArray, columns: IntArray) -> FloatArray:
-        return factored_entries(self.left, self.core, self.right, rows, columns)
-
-    def __getitem__(self, key: Any) -> Any:
-        """Read as from an array: ``K[i, j]``, ``K[i]``, ``K[[1, 2]]``, ``K[[1, 2], [3, 4]]``."""
-        rows, columns = key if isinstance(key, tuple) else (key, slice(None))
-        slices = isinstance(rows, slice) or isinstance(columns, slice)
-        i = _resolve(rows, self.shape[0])
-        j = _resolve(columns, self.shape[1])
-        if not slices:
-            value = self.entries(i, j)
-            return float(value) if value.ndim == 0 else value
-        block = self._block(np.atleast_1d(i), np.atleast_1d(j))
-        return block.reshape(np.shape(i) + np.shape(j))
-
-    def _block(self, rows: IntArray, columns: IntArray) -> FloatArray:
-        refuse_above(MEMORY_CEILING, len(rows), len(columns), "Read fewer rows at a time")
-        guess = self.left[rows] @ self.core @ self.right[columns].T
-        if self.known.empty:
-            return guess
-        i = np.repeat(rows, len(columns))
-        j = np.tile(columns, len(rows))
-        return self.known.override(i, j, guess.ravel()).reshape(guess.shape)
-
-    def to_dense(self, ceiling: float = MEMORY_CEILING) -> FloatArray:
-        """Return the whole matrix as an array; refused above `ceiling` bytes."""
-        refuse_above(ceiling, *self.shape, "Use K[i], K.entries or K @ X,")
-        strips = np.array_split(np.arange(self.shape[0]), max(1, self.shape[0] // 256))
-        columns = np.arange(self.shape[1])
-        return np.vstack([self._block(rows, columns) for rows in strips])
-
     # ------------------------------------------------------------------ products
-
-    def __matmul__(self, other: Any) -> FloatArray:
-        """Multiply by a vector or a matrix, never forming this one."""
-        plain = other.toarray() if sp.issparse(other) else np.asarray(other)
-        if np.iscomplexobj(plain):
-            raise InputError(
-                "a factored matrix was multiplied by complex numbers.",
-                "Similarities are real; the imaginary part would be lost.",
-                "Multiply the real and the imaginary part one after the other.",
-            )
-        x = np.asarray(plain, dtype=np.float64)
-        if x.ndim not in (1, 2) or len(x) != self.shape[1]:
-            raise InputError(
-                f"a matrix of shape {self.shape} was multiplied by one of shape {x.shape}.",
-                "The inner dimensions must agree.",
-                f"Pass {self.shape[1]} rows.",
-            )
-        columns, rows = self.known.columns, self.known.rows
-        inner = x
-        if len(columns.index):
-            inner = x.copy()
-            inner[columns.index] = 0
-        result = np.asarray(self.left @ (self.core @ (self.right.T @ inner)))
-        if len(columns.index):
-            result += columns.values @ x[columns.index]
-        if self._corrections is not None:
-            result += self._corrections @ x
-        if len(rows.index):
-            result[rows.index] = rows.values.T @ x
-        return result
 
     def __rmatmul__(self, other: Any) -> FloatArray:
         """Multiply from the left."""
         return (self.T @ (other.T if sp.issparse(other) else np.asarray(other).T)).T
-
-    @cached_property
-    def _corrections(self) -> sp.csr_array | None:
-        """What to add to the factors so that single known entries are exact in products."""
-        rows, columns, values = self.known.outside_lines()
-        if not len(rows):
-            return None
-        by = values - self._from_factors(rows, columns)
-        return self.known.corrections(rows, columns, by)
 
     def matvec(self, x: npt.ArrayLike) -> FloatArray:
         """Multiply by a vector; with this, SciPy's ``aslinearoperator`` takes the matrix."""
@@ -328,9 +232,6 @@ class FactoredMatrix:
 
         save(self, path)
 
-    def __len__(self) -> int:
-        return self.shape[0]
-
     def __repr__(self) -> str:
         n, m = self.shape
         known = "" if self.known.empty else ", evaluated entries exact"
@@ -338,9 +239,3 @@ class FactoredMatrix:
         error = f", {self.error}" if self.error is not None else ""
         rank = min(self.core.shape)
         return f"<{n:,} × {m:,} factored matrix, {self.method}, rank {rank}{known}{spent}{error}>"
-
-
-def _resolve(index: Any, length: int) -> IntArray:
-    if isinstance(index, slice):
-        return np.arange(*index.indices(length))
-    return positions(index, length)

@@ -24,13 +24,11 @@ from fewpairs.text.distance_geometry import (
     warn_of_missing,
 )
 from fewpairs.text.documents import Documents
+from fewpairs.text.references import are_named, check_references, count_references
 from fewpairs.text.word_order import check_order, word_order
 from fewpairs.text.word_vectors import WordVectors
 
 METHODS = ("build-up", "divide", "eigs")
-#: References for each dimension: what the paper takes, and what half of the MEN word pairs
-#: preferred among 4, 20, 40 and 80; below 16,000 quality falls whatever the dimension.
-PAPERS_REFERENCES, DEFAULT_REFERENCES, FEWEST_REFERENCES = 4, 80, 16_000
 
 
 class DistanceGeometryVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -193,12 +191,15 @@ class DistanceGeometryVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     def _counts(self, corpus: EncodedCorpus, *, everything: bool = False) -> Cooccurrences:
         # Contexts that are no references would be counted in vain.
         by_frequency = isinstance(self.order, str) and self.order == "frequency"
-        few = self.method == "build-up" and by_frequency and not self._named() and not everything
+        named = are_named(self.references)
+        few = self.method == "build-up" and by_frequency and not named and not everything
         return Cooccurrences.of(
             corpus,
             window=self.window,
             weighting=self.weighting,
-            contexts=self._n_references(len(corpus.words)) if few else None,
+            contexts=count_references(self.references, self.dimensions, len(corpus.words))
+            if few
+            else None,
             subsample=self.subsample,
             max_pairs=self.max_pairs,
             n_jobs=count_jobs(self.n_jobs),
@@ -209,14 +210,14 @@ class DistanceGeometryVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         return counts.pmi(positive=self.positive, smoothing=self.smoothing, shift=self.shift)
 
     def _place(self, counts: Cooccurrences, gram: sp.csr_array) -> None:
-        order = word_order(counts, self.references if self._named() else self.order)
+        order = word_order(counts, self.references if are_named(self.references) else self.order)
         if not np.array_equal(order, np.arange(len(order))):
             gram = sp.csr_array(gram[order][:, order])
         rng, jobs = generator(self.random_state), count_jobs(self.n_jobs)
         self._builder: BuildUp | None = None
         points: npt.NDArray[Any]
         if self.method == "build-up":
-            m = self._n_references(len(order))
+            m = count_references(self.references, self.dimensions, len(order))
             self._builder = BuildUp(gram[:m, :m], self.dimensions, rng, jobs)
             points = np.empty((len(order), self.dimensions), dtype=gram.dtype)
             points[:m] = self._builder.references
@@ -235,25 +236,11 @@ class DistanceGeometryVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         back[order] = np.arange(len(order))
         self.vectors_ = WordVectors(counts.words, points[back])
 
-    def _named(self) -> bool:
-        """Say whether the references are given as words."""
-        return isinstance(self.references, (list, tuple, np.ndarray))
-
-    def _n_references(self, n: int) -> int:
-        if self._named():
-            return min(len(self.references), n)
-        if self.references is None:
-            return min(max(DEFAULT_REFERENCES * self.dimensions, FEWEST_REFERENCES), n)
-        if isinstance(self.references, str):
-            return min(PAPERS_REFERENCES * self.dimensions, n)
-        return min(int(self.references), n)
-
     def _check(self) -> None:
         if self.method not in METHODS:
             raise UnknownNameError("method", self.method, METHODS)
         check_order(self.order)
-        if isinstance(self.references, str) and self.references != "paper":
-            raise UnknownNameError("references", self.references, ("paper",))
+        check_references(self.references)
         size = self.dimensions
         if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
             raise InputError(

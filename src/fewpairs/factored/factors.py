@@ -1,0 +1,142 @@
+"""left · core · rightᵀ with exact overrides: entries and products, never the whole."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.errors import InputError
+from fewpairs.factored.known import Known
+from fewpairs.factored.positions import positions
+from fewpairs.factored.products import factored_entries
+from fewpairs.parallel import MEMORY_CEILING, refuse_above
+
+
+class Factors:
+    """Three factors and what overrides them, read like an array.
+
+    Parameters
+    ----------
+    left : ndarray of shape (n, p)
+    core : ndarray of shape (p, q)
+    right : ndarray of shape (m, q), optional
+        By default `left` itself: the matrix is then symmetric if the core is.
+    known : Known, optional
+        Columns, rows, diagonal and entries that override the factors.
+    """
+
+    dtype = np.dtype(np.float64)
+    # NumPy must leave `array @ K` to __rmatmul__.
+    __array_ufunc__ = None
+
+    def __init__(
+        self,
+        left: FloatArray,
+        core: FloatArray,
+        right: FloatArray | None = None,
+        known: Known | None = None,
+    ) -> None:
+        self.left, self.core = left, core
+        self.right = left if right is None else right
+        if core.shape != (left.shape[1], self.right.shape[1]):
+            raise InputError(
+                f"the factors have the shapes {left.shape}, {core.shape}, {self.right.shape}.",
+                "left · core · rightᵀ must be defined.",
+                "Give a core of (columns of left) × (columns of right).",
+            )
+        self.shape: tuple[int, int] = (len(left), len(self.right))
+        self.symmetric = self.right is left and np.array_equal(core, core.T)
+        self.known = Known.nothing(*self.shape) if known is None else known
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def entries(self, rows: npt.ArrayLike, columns: npt.ArrayLike) -> FloatArray:
+        """Return single entries ``rows[k], columns[k]``; the two are broadcast."""
+        i = positions(rows, self.shape[0])
+        j = positions(columns, self.shape[1])
+        i, j = np.broadcast_arrays(i, j)
+        shape = i.shape
+        i, j = i.ravel(), j.ravel()
+        return self.known.override(i, j, self._from_factors(i, j)).reshape(shape)
+
+    def _from_factors(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        return factored_entries(self.left, self.core, self.right, rows, columns)
+
+    def __getitem__(self, key: Any) -> Any:
+        """Read as from an array: ``K[i, j]``, ``K[i]``, ``K[[1, 2]]``, ``K[[1, 2], [3, 4]]``."""
+        rows, columns = key if isinstance(key, tuple) else (key, slice(None))
+        slices = isinstance(rows, slice) or isinstance(columns, slice)
+        i = _resolve(rows, self.shape[0])
+        j = _resolve(columns, self.shape[1])
+        if not slices:
+            value = self.entries(i, j)
+            return float(value) if value.ndim == 0 else value
+        block = self._block(np.atleast_1d(i), np.atleast_1d(j))
+        return block.reshape(np.shape(i) + np.shape(j))
+
+    def _block(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        refuse_above(MEMORY_CEILING, len(rows), len(columns), "Read fewer rows at a time")
+        guess = self.left[rows] @ self.core @ self.right[columns].T
+        if self.known.empty:
+            return guess
+        i = np.repeat(rows, len(columns))
+        j = np.tile(columns, len(rows))
+        return self.known.override(i, j, guess.ravel()).reshape(guess.shape)
+
+    def to_dense(self, ceiling: float = MEMORY_CEILING) -> FloatArray:
+        """Return the whole matrix as an array; refused above `ceiling` bytes."""
+        refuse_above(ceiling, *self.shape, "Use K[i], K.entries or K @ X,")
+        strips = np.array_split(np.arange(self.shape[0]), max(1, self.shape[0] // 256))
+        columns = np.arange(self.shape[1])
+        return np.vstack([self._block(rows, columns) for rows in strips])
+
+    def __matmul__(self, other: Any) -> FloatArray:
+        """Multiply by a vector or a matrix, never forming this one."""
+        plain = other.toarray() if sp.issparse(other) else np.asarray(other)
+        if np.iscomplexobj(plain):
+            raise InputError(
+                "a factored matrix was multiplied by complex numbers.",
+                "Similarities are real; the imaginary part would be lost.",
+                "Multiply the real and the imaginary part one after the other.",
+            )
+        x = np.asarray(plain, dtype=np.float64)
+        if x.ndim not in (1, 2) or len(x) != self.shape[1]:
+            raise InputError(
+                f"a matrix of shape {self.shape} was multiplied by one of shape {x.shape}.",
+                "The inner dimensions must agree.",
+                f"Pass {self.shape[1]} rows.",
+            )
+        columns, rows = self.known.columns, self.known.rows
+        inner = x
+        if len(columns.index):
+            inner = x.copy()
+            inner[columns.index] = 0
+        result = np.asarray(self.left @ (self.core @ (self.right.T @ inner)))
+        if len(columns.index):
+            result += columns.values @ x[columns.index]
+        if self._corrections is not None:
+            result += self._corrections @ x
+        if len(rows.index):
+            result[rows.index] = rows.values.T @ x
+        return result
+
+    @cached_property
+    def _corrections(self) -> sp.csr_array | None:
+        """What to add to the factors so that single known entries are exact in products."""
+        rows, columns, values = self.known.outside_lines()
+        if not len(rows):
+            return None
+        by = values - self._from_factors(rows, columns)
+        return self.known.corrections(rows, columns, by)
+
+
+def _resolve(index: Any, length: int) -> IntArray:
+    if isinstance(index, slice):
+        return np.arange(*index.indices(length))
+    return positions(index, length)

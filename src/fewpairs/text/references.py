@@ -1,0 +1,47 @@
+"""The references of build-up: how many words, or which, all others are placed by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fewpairs.errors import UnknownNameError
+
+#: References for each dimension: what the paper takes, and what half of the MEN word pairs
+#: preferred among 4, 20, 40 and 80; below 16,000 quality falls whatever the dimension.
+PAPERS_REFERENCES, DEFAULT_REFERENCES, FEWEST_REFERENCES = 4, 80, 16_000
+
+
+def check_references(references: Any) -> None:
+    """Refuse an unknown name."""
+    if isinstance(references, str) and references != "paper":
+        raise UnknownNameError("references", references, ("paper",))
+
+
+def are_named(references: Any) -> bool:
+    """Say whether the references are given as words."""
+    return isinstance(references, (list, tuple, np.ndarray))
+
+
+def count_references(references: Any, dimensions: int, n: int) -> int:
+    """Return how many of n words are references.
+
+    Parameters
+    ----------
+    references : int, "paper", sequence of str, or None
+        By default 80 for each dimension, at least 16,000; "paper" is 4 for each.
+    dimensions : int
+    n : int
+
+    Returns
+    -------
+    int
+    """
+    if are_named(references):
+        return min(len(references), n)
+    if references is None:
+        return min(max(DEFAULT_REFERENCES * dimensions, FEWEST_REFERENCES), n)
+    if isinstance(references, str):
+        return min(PAPERS_REFERENCES * dimensions, n)
+    return min(int(references), n)
