@@ -59,3 +59,17 @@ def test_intervals_cover_where_few_entries_hold_the_error():
         error = found.error(guess[found.rows, found.columns])
         covered += error.low <= truth <= error.high
     assert covered >= 85
+
+
+def test_sampled_rows_stand_for_all_of_them():
+    u = rows()
+    truth = np.concatenate([[len(u)], (u**2).sum(axis=0)])
+    sums, long = [], 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        chosen, weights = Sampler(np.exp, u, u, None, rng).some_rows(0, 60, rng)
+        sums.append(weights @ np.column_stack([np.ones(len(chosen)), u[chosen] ** 2]))
+        long += np.count_nonzero(chosen < 2)
+    spread = np.std(sums, axis=0) / np.sqrt(200)
+    assert (np.abs(np.mean(sums, axis=0) - truth) < 4 * spread).all()
+    assert long / 200 > 5 * 60 * 2 / len(u)  # long rows come more often
