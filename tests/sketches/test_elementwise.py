@@ -119,6 +119,23 @@ def test_coreset_of_all_rows_is_ridge():
     assert (positive.coefficients >= 0).all()
 
 
+def test_ridge_is_equation_3_5():
+    """The paper's formula, dense, with the penalty of Definition 6: 2 + 3ʲ of the next power."""
+    u, v, degree, size = rows(30), rows(20, seed=1), 4, 10
+    found = fit_polynomial(np.exp, u, v, degree, size, choice="ridge", rng=np.random.default_rng(0))
+    x = (u @ v.T).ravel()
+    powers = x[:, None] ** np.arange(degree + 1)
+    lengths = [(side**2).sum(axis=1) for side in (u, v)]
+    penalty = np.zeros(degree + 1)
+    for j in range(1, degree + 1):
+        # ‖u‖²⁽ʲ⁺¹⁾ in units of the longest row: its square is left for the coefficient's own power.
+        sums = np.prod([(length ** (j + 1)).sum() / length.max() for length in lengths])
+        penalty[j] = degree * (2 + 3 ** (j + 1)) * sums / size
+    by_hand = np.linalg.solve(powers.T @ powers + np.diag(penalty), powers.T @ np.exp(x))
+    wanted = by_hand * found.radius ** np.arange(degree + 1)
+    np.testing.assert_allclose(found.coefficients, wanted, rtol=1e-6)
+
+
 def test_k_centers_cover():
     points = np.repeat(np.eye(4), 25, axis=0)
     chosen, sizes, miss = k_centers(points, 4, np.random.default_rng(0))

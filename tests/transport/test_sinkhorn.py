@@ -90,6 +90,20 @@ def test_a_kernel_with_negative_sums_is_reported():
     with pytest.warns(fp.errors.NegativeKernelWarning, match="not positive|below its own error"):
         found = fp.sinkhorn(a, b, kernel=kernel, max_iterations=5)
     assert np.isfinite(found.left).all()
+    off = [np.abs(found.plan.sum(axis=1 - k) - wanted).sum() for k, wanted in enumerate((a, b))]
+    assert found.marginal_error == pytest.approx(sum(off))  # of both sides, where sums were lifted
+
+
+def test_a_sum_below_the_kernels_own_error_is_not_believed():
+    """A far place: its true kernel is 1e-9, the factored one any tiny number."""
+    a, b = np.full(4, 0.25), np.full(4, 0.25)
+    dense = np.ones((4, 4))
+    dense[0] = 1e-6  # positive, and rounding of the factors all the same
+    error = fp.ErrorEstimate(0.01, 0.009, 0.011, 1000)
+    stated = fp.FactoredMatrix(dense, np.eye(4), np.eye(4), error=error)
+    with pytest.warns(fp.errors.NegativeKernelWarning):
+        found = fp.sinkhorn(a, b, kernel=stated, max_iterations=20)
+    assert found.left[0] / found.left[1] < 1000  # a / 1e-6 would be a million times the others
 
 
 @pytest.mark.parametrize(

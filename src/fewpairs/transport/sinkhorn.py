@@ -164,7 +164,6 @@ def _by_kernel(
             break
     if clipped:  # sums that were lifted leave the other marginal wrong as well
         error += float(np.abs(v * _finite(u @ kernel) - b).sum())
-    if clipped:
         warnings.warn(
             NegativeKernelWarning(
                 f"{clipped} sums of the kernel were below its own error in the last step, or not "
