@@ -9,7 +9,10 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import check_estimator
 
 import fewpairs as fp
+from fewpairs.sketches.entries import Sampler
+from fewpairs.sketches.fitting import SketchOptions, make_map
 from fewpairs.sketches.fourier import fourier_features
+from fewpairs.sketches.judging import judged
 from fewpairs.sketches.polynomial import fit_polynomial
 from fewpairs.sketches.products import radius_of
 from fewpairs.sketches.regression import Regression, coreset, k_centers, variances
@@ -391,3 +394,32 @@ def test_the_coreset_is_of_the_side_that_it_stands_for_better():
     assert others is many
     assert sizes.sum() == 200
     assert coreset(many, few, 5, rng)[2] is many
+
+
+def test_no_row_is_left_to_chance():
+    """High powers belong to a few rows, which sampled entries would miss: fits must not be wild."""
+    u = rows(600, 30, scale=0.25)
+    exact = np.exp(u @ u.T)
+    options = {"degree": 20, "sketch_size": 2}
+    off = [relative(fp.elementwise(np.exp, u, random_state=k, **options), exact) for k in range(15)]
+    assert max(off) < 1.2 * np.median(off)
+
+
+@pytest.mark.parametrize("two_sided", [False, True])
+def test_the_stated_error_sees_a_row_unlike_all_others(two_sided):
+    """It holds most of the error, little of the matrix, and is not long."""
+    u = np.hstack([rows(500, 4), np.zeros((500, 2))])
+    u[7] = [0, 0, 0, 0, 0.7, 0.7]
+    v = u[:300].copy() if two_sided else u
+    usual = np.delete(u, 7, axis=0)
+    made = make_map(np.exp, usual, usual, SketchOptions(), rng=np.random.default_rng(0))
+    guess = (made(u) * made.signs) @ made(v, side="right").T
+    exact = np.exp(u @ v.T)
+    off = (guess - exact) ** 2
+    assert off[7, 7] > 0.5 * off.sum()
+    truth, held = np.linalg.norm(guess - exact) / np.linalg.norm(exact), 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        error = judged(made, u, v, Sampler(np.exp, u, v, None, rng), 1000, rng)
+        held += error.low <= truth <= error.high
+    assert held >= 17

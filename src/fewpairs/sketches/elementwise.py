@@ -14,12 +14,12 @@ from fewpairs.factored.error import ErrorEstimate, check_target
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.parallel import count_jobs
 from fewpairs.sketches.choosing import Chosen, Proposals, choose_columns, choose_degree
-from fewpairs.sketches.entries import Entries, Sampler
+from fewpairs.sketches.entries import Sampler
 from fewpairs.sketches.feature_map import FeatureMap
 from fewpairs.sketches.fitting import SketchOptions, make_map
+from fewpairs.sketches.judging import judged
 from fewpairs.sketches.polynomial import Polynomial
 from fewpairs.sketches.products import Function, balanced, evaluated, radius_of
-from fewpairs.sketches.tensor_sketch import parts
 
 #: Entries that attempts are judged by, at least; columns that are tried for a target, at most.
 _FEWEST_PAIRS, _MOST_COLUMNS = 500, 2000
@@ -144,7 +144,7 @@ def factor(
         return make_map(f, left, right, chosen, rng=rng, heights=heights, sampler=sampler)
 
     def judge(made: FeatureMap, least: int = _FEWEST_PAIRS) -> ErrorEstimate:
-        return _judged(made, left, right, sampler.draw(max(error_pairs, least), rng))
+        return judged(made, left, right, sampler, max(error_pairs, least), rng)
 
     if columns is None and target is None:
         made = draw(options.degree, options.sketch_size)
@@ -168,17 +168,6 @@ def factor(
     result.polynomial = made.polynomial
     result.curve, result.stopped_because = list(chosen.curve), chosen.stopped_because
     return result
-
-
-def _judged(made: FeatureMap, left: Any, right: Any, sampled: Entries) -> ErrorEstimate:
-    """Estimate a map's error; many entries share rows, whose features are worked out once."""
-    rows, row = np.unique(sampled.rows, return_inverse=True)
-    others, other = np.unique(sampled.columns, return_inverse=True)
-    u, v = made(left[rows]), made(right[others], side="right")
-    guess = np.empty(len(row))
-    for part in parts(len(row)):
-        guess[part] = (u[row[part]] * v[other[part]]) @ made.signs
-    return sampled.error(guess)
 
 
 def _features(

@@ -1,9 +1,10 @@
 """Sampled entries of f(UVᵀ): what coefficients are fitted to, and errors estimated from.
 
 An entry costs one inner product, so that any may be looked at; but a few long rows can hold most of
-the matrix, as they do for exp. So there are three layers: all entries between the longest rows;
-the diagonal, where U is compared with itself; and the rest, half drawn uniformly, half where rows
-and columns are large. Each entry is weighted by how many it stands for.
+the matrix, as they do for exp, and a few others most of its error. So there are three layers: all
+entries between the longest and the worst rows; the diagonal, where U is compared with itself; and
+the rest, drawn uniformly, where rows and columns are large, and where either is bad, as much from
+each. Each entry is weighted by how many it stands for.
 """
 
 from __future__ import annotations
@@ -78,8 +79,7 @@ class Sampler:
     def _likely(self, side: int, rng: np.random.Generator) -> FloatArray:
         """Return how likely each row of a side is: by its entries with a few of the other."""
         rows, others = self._sides[side], self._sides[1 - side]
-        top = self._tops[1 - side][:_COMPARED]
-        some = np.concatenate([top, rng.integers(0, others.shape[0], _COMPARED)])
+        some = self.compared(1 - side, rng)
         few = others[some]
         few = few.toarray().T if sp.issparse(few) else few.T
         mine, theirs = self._heights[side], self._heights[1 - side][some]
@@ -103,37 +103,95 @@ class Sampler:
         chosen = np.sort(rng.choice(n, count, p=chances))
         return chosen, 1 / (count * chances[chosen])
 
-    def draw(self, count: int, rng: np.random.Generator) -> Entries:
-        """Draw so many entries."""
+    def draw(
+        self, count: int, rng: np.random.Generator, off: list[FloatArray] | None = None
+    ) -> Entries:
+        """Draw so many entries.
+
+        Parameters
+        ----------
+        count : int
+        rng : numpy Generator
+        off : pair of ndarray, optional
+            Squared errors of rows and of columns, roughly, where an error is to be estimated.
+
+        Returns
+        -------
+        Entries
+        """
         (left, right), (p, q), (z, w) = self._sides, self._chances, self._heights
         n, m = left.shape[0], right.shape[0]
-        tops = [top[: int(np.sqrt(_LONGEST * count))] for top in self._tops]
+        likely = [(p, q)]
+        if off is not None and all(errors.any() for errors in off):
+            # A bad row is bad along its whole length; where two cross, all is taken anyway.
+            likely += [(off[0] / off[0].sum(), q), (p, off[1] / off[1].sum())]
+        tops = self._certain(int(np.sqrt(_LONGEST * count)), off)
         inner = [np.repeat(tops[0], len(tops[1])), np.tile(tops[1], len(tops[0]))]
-        on = np.zeros(0, dtype=np.int64)
+        on, own = np.zeros(0, dtype=np.int64), np.mean([chances for chances, _ in likely], axis=0)
         if self._same:
-            on = rng.choice(n, max(1, int(_DIAGONAL * count)), p=p)
+            on = rng.choice(n, max(1, int(_DIAGONAL * count)), p=own)
         rest = max(1, count - len(inner[0]) - len(on))
-        uniform = rng.random(rest) < 0.5  # noqa: PLR2004
-        i = np.where(uniform, rng.integers(0, n, rest), rng.choice(n, rest, p=p))
-        j = np.where(uniform, rng.integers(0, m, rest), rng.choice(m, rest, p=q))
-        weights = 1 / (rest * (0.5 / (n * m) + 0.5 * p[i] * q[j]))
+        kind = rng.integers(0, len(likely) + 1, rest)
+        i, j = rng.integers(0, n, rest), rng.integers(0, m, rest)
+        for k, (rows, columns) in enumerate(likely, 1):
+            mine = np.flatnonzero(kind == k)
+            i[mine], j[mine] = rng.choice(n, len(mine), p=rows), rng.choice(m, len(mine), p=columns)
+        density = np.full(rest, 1 / (n * m))
+        for rows, columns in likely:
+            density += rows[i] * columns[j]
+        weights = (len(likely) + 1) / (rest * density)
         # What belongs to another layer stands for nothing here.
         elsewhere = np.isin(i, tops[0]) & np.isin(j, tops[1])
         weights[elsewhere | ((i == j) & self._same)] = 0.0
-        on_weights = 1 / (max(1, len(on)) * p[on])
-        on_weights[np.isin(on, tops[0])] = 0.0
+        on_weights = 1 / (max(1, len(on)) * own[on])
+        on_weights[np.isin(on, tops[0]) & np.isin(on, tops[1])] = 0.0
         i, j = np.concatenate([inner[0], on, i]), np.concatenate([inner[1], on, j])
         weights = np.concatenate([np.ones(len(inner[0])), on_weights, weights])
         exact = evaluated(self._function, row_products(left[i], right[j]))
         return Entries(i, j, exact, weights * (z[i] * w[j]) ** 2, len(inner[0]))
 
+    def _certain(self, count: int, off: list[FloatArray] | None) -> list[IntArray]:
+        """Return so many rows of each side between which all entries are taken."""
+        if off is None:
+            return [top[:count] for top in self._tops]
+        return [
+            np.unique(np.concatenate([top[: count // 2], _largest(errors, count - count // 2)]))
+            for top, errors in zip(self._tops, off, strict=True)
+        ]
+
+    def compared(self, side: int, rng: np.random.Generator) -> IntArray:
+        """Return a few rows of a side that all of the other are compared with."""
+        few = rng.integers(0, self._sides[side].shape[0], _COMPARED)
+        return np.concatenate([self._tops[side][:_COMPARED], few])
+
+    def tried_rows(self, side: int, count: int, rng: np.random.Generator) -> IntArray:
+        """Return different rows of a side: all, or the longest and so many others."""
+        return np.union1d(self._tops[side], self.some_rows(side, count, rng)[0])
+
+    def misses(self, side: int, rows: IntArray, few: IntArray, guess: FloatArray) -> FloatArray:
+        """Return the errors of guesses of entries between rows of a side and a few of the other."""
+        mine, others = self._sides[side][rows], self._sides[1 - side][few]
+        others = others.toarray() if sp.issparse(others) else others
+        exact = evaluated(self._function, np.asarray(mine @ others.T, dtype=np.float64))
+        return (guess - exact) * self._heights[side][rows][:, None] * self._heights[1 - side][few]
+
+    def own_misses(self, rows: IntArray, guess: FloatArray) -> FloatArray:
+        """Return the errors of guesses of entries on the diagonal."""
+        exact = evaluated(self._function, squares(self._sides[0][rows]))
+        return (guess - exact) * self._heights[0][rows] ** 2
+
 
 def longest(rows: Any, count: int) -> IntArray:
     """Return the longest rows, longest first."""
-    lengths = squares(rows)
-    count = min(count, len(lengths))
-    few = np.argpartition(-lengths, count - 1)[:count]
-    return np.asarray(few[np.argsort(-lengths[few], kind="stable")])
+    return _largest(squares(rows), count)
+
+
+def _largest(values: FloatArray, count: int) -> IntArray:
+    count = min(count, len(values))
+    if count < 1:
+        return np.zeros(0, dtype=np.int64)
+    few = np.argpartition(-values, count - 1)[:count]
+    return np.asarray(few[np.argsort(-values[few], kind="stable")])
 
 
 def _alike(n: int) -> FloatArray:

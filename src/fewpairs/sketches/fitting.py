@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg as la
 
-from fewpairs.arrays import FloatArray
+from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.errors import InputError
 from fewpairs.sketches.entries import Sampler
 from fewpairs.sketches.feature_map import FeatureMap, Terms
@@ -194,8 +194,10 @@ def _tuned(
     Least squares on sampled entries: a score of unknowns, hundreds of entries for each. Bounds on
     variances are not needed when the values themselves are at hand.
     """
-    sampled = sampler.draw(_ENTRIES * len(terms.widths), rng)
     starts = np.cumsum([0, *terms.widths[:-1]])
+    large = [_leverage(terms, left, sampler, 0, starts, rng)]
+    large.append(large[0] if right is left else _leverage(terms, right, sampler, 1, starts, rng))
+    sampled = sampler.draw(_ENTRIES * len(starts), rng, large)
     design = np.empty((len(sampled.rows), len(starts)))
     # Many entries share rows: each row's terms are worked out once.
     rows, row = np.unique(sampled.rows, return_inverse=True)
@@ -206,6 +208,22 @@ def _tuned(
         design[part] = np.add.reduceat(products, starts, axis=1)
     weights = np.sqrt(sampled.weights)
     return solved(design * weights[:, None], sampled.exact * weights, nonnegative=nonnegative)
+
+
+def _leverage(
+    terms: Terms, rows: Any, sampler: Sampler, side: int, starts: IntArray, rng: np.random.Generator
+) -> FloatArray:
+    """Return for each row its share of the block of terms in which it is largest.
+
+    A high power can be a single row's, which a sample of entries would hardly hold: its coefficient
+    would be free to be anything, and that row's entries with it.
+    """
+    some = sampler.tried_rows(side, _FEWEST_ROWS, rng)
+    squares = np.add.reduceat(terms(rows[some]) ** 2, starts, axis=1)
+    shares = (squares / np.maximum(squares.sum(axis=0), 1e-300)).max(axis=1)
+    result = np.full(rows.shape[0], shares.mean(), dtype=np.float64)
+    result[some] = shares
+    return result
 
 
 def _turned(
