@@ -420,6 +420,6 @@ def test_the_stated_error_sees_a_row_unlike_all_others(two_sided):
     truth, held = np.linalg.norm(guess - exact) / np.linalg.norm(exact), 0
     for seed in range(20):
         rng = np.random.default_rng(seed)
-        error = judged(made, u, v, Sampler(np.exp, u, v, None, rng), 1000, rng)
+        error = judged(made, Sampler(np.exp, u, v, None, rng), 1000, rng)
         held += error.low <= truth <= error.high
     assert held >= 17

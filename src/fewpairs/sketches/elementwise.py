@@ -144,7 +144,7 @@ def factor(
         return make_map(f, left, right, chosen, rng=rng, heights=heights, sampler=sampler)
 
     def judge(made: FeatureMap, least: int = _FEWEST_PAIRS) -> ErrorEstimate:
-        return judged(made, left, right, sampler, max(error_pairs, least), rng)
+        return judged(made, sampler, max(error_pairs, least), rng)
 
     if columns is None and target is None:
         made = draw(options.degree, options.sketch_size)

@@ -59,6 +59,13 @@ class Sampler:
         z and w; by default 1.
     rng : numpy Generator
         For the rows that sizes are guessed from.
+
+    Attributes
+    ----------
+    sides : tuple
+        U and V.
+    same : bool
+        Whether they are one.
     """
 
     def __init__(
@@ -69,16 +76,16 @@ class Sampler:
         heights: tuple[FloatArray, FloatArray] | None,
         rng: np.random.Generator,
     ) -> None:
-        self._function, self._sides = function, (left, right)
-        self._same = right is left
+        self._function, self.sides = function, (left, right)
+        self.same = right is left
         self._heights = heights or (np.ones(left.shape[0]), np.ones(right.shape[0]))
-        self._tops = [longest(side, _MOST_LONGEST) for side in self._sides]
+        self._tops = [longest(side, _MOST_LONGEST) for side in self.sides]
         self._chances = [self._likely(0, rng)]
-        self._chances.append(self._chances[0] if self._same else self._likely(1, rng))
+        self._chances.append(self._chances[0] if self.same else self._likely(1, rng))
 
     def _likely(self, side: int, rng: np.random.Generator) -> FloatArray:
         """Return how likely each row of a side is: by its entries with a few of the other."""
-        rows, others = self._sides[side], self._sides[1 - side]
+        rows, others = self.sides[side], self.sides[1 - side]
         some = self.compared(1 - side, rng)
         few = others[some]
         few = few.toarray().T if sp.issparse(few) else few.T
@@ -96,7 +103,7 @@ class Sampler:
         self, side: int, count: int, rng: np.random.Generator
     ) -> tuple[IntArray, FloatArray]:
         """Return rows of a side, all or more of the large ones, and how many each stands for."""
-        n = self._sides[side].shape[0]
+        n = self.sides[side].shape[0]
         if n <= count:
             return np.arange(n), np.ones(n)
         chances = self._chances[side]
@@ -119,7 +126,7 @@ class Sampler:
         -------
         Entries
         """
-        (left, right), (p, q), (z, w) = self._sides, self._chances, self._heights
+        (left, right), (p, q), (z, w) = self.sides, self._chances, self._heights
         n, m = left.shape[0], right.shape[0]
         likely = [(p, q)]
         if off is not None and all(errors.any() for errors in off):
@@ -128,7 +135,7 @@ class Sampler:
         tops = self._certain(int(np.sqrt(_LONGEST * count)), off)
         inner = [np.repeat(tops[0], len(tops[1])), np.tile(tops[1], len(tops[0]))]
         on, own = np.zeros(0, dtype=np.int64), np.mean([chances for chances, _ in likely], axis=0)
-        if self._same:
+        if self.same:
             on = rng.choice(n, max(1, int(_DIAGONAL * count)), p=own)
         rest = max(1, count - len(inner[0]) - len(on))
         kind = rng.integers(0, len(likely) + 1, rest)
@@ -142,7 +149,7 @@ class Sampler:
         weights = (len(likely) + 1) / (rest * density)
         # What belongs to another layer stands for nothing here.
         elsewhere = np.isin(i, tops[0]) & np.isin(j, tops[1])
-        weights[elsewhere | ((i == j) & self._same)] = 0.0
+        weights[elsewhere | ((i == j) & self.same)] = 0.0
         on_weights = 1 / (max(1, len(on)) * own[on])
         on_weights[np.isin(on, tops[0]) & np.isin(on, tops[1])] = 0.0
         i, j = np.concatenate([inner[0], on, i]), np.concatenate([inner[1], on, j])
@@ -161,7 +168,7 @@ class Sampler:
 
     def compared(self, side: int, rng: np.random.Generator) -> IntArray:
         """Return a few rows of a side that all of the other are compared with."""
-        few = rng.integers(0, self._sides[side].shape[0], _COMPARED)
+        few = rng.integers(0, self.sides[side].shape[0], _COMPARED)
         return np.concatenate([self._tops[side][:_COMPARED], few])
 
     def tried_rows(self, side: int, count: int, rng: np.random.Generator) -> IntArray:
@@ -170,14 +177,14 @@ class Sampler:
 
     def misses(self, side: int, rows: IntArray, few: IntArray, guess: FloatArray) -> FloatArray:
         """Return the errors of guesses of entries between rows of a side and a few of the other."""
-        mine, others = self._sides[side][rows], self._sides[1 - side][few]
+        mine, others = self.sides[side][rows], self.sides[1 - side][few]
         others = others.toarray() if sp.issparse(others) else others
         exact = evaluated(self._function, np.asarray(mine @ others.T, dtype=np.float64))
         return (guess - exact) * self._heights[side][rows][:, None] * self._heights[1 - side][few]
 
     def own_misses(self, rows: IntArray, guess: FloatArray) -> FloatArray:
         """Return the errors of guesses of entries on the diagonal."""
-        exact = evaluated(self._function, squares(self._sides[0][rows]))
+        exact = evaluated(self._function, squares(self.sides[0][rows]))
         return (guess - exact) * self._heights[0][rows] ** 2
 
 

@@ -15,23 +15,21 @@ from typing import Any
 import numpy as np
 import scipy.linalg as la
 
-from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.arrays import FloatArray
 from fewpairs.errors import InputError
 from fewpairs.sketches.entries import Sampler
 from fewpairs.sketches.feature_map import FeatureMap, Terms
 from fewpairs.sketches.monomials import Monomials, heaviest, upright
 from fewpairs.sketches.polynomial import Polynomial, fit_polynomial
 from fewpairs.sketches.products import Function
-from fewpairs.sketches.regression import solved
-from fewpairs.sketches.tensor_sketch import TensorSketch, parts
+from fewpairs.sketches.tensor_sketch import TensorSketch
+from fewpairs.sketches.tuning import tuned_coefficients
 
 #: The polynomial of terms that are mostly exact is fitted as for sketches of this size: their
 #: variance hardly matters.
 _FINE = 10**6
 #: Above this many terms, finding directions would cost more than more columns do.
 _MOST_TERMS = 2000
-#: Sampled entries on which coefficients are tuned, for each of them.
-_ENTRIES = 500
 #: Of the terms, this share are monomials, the rest sketches.
 _EXACT = 0.75
 #: Rows on which leading directions are found, for each term and at least.
@@ -136,7 +134,7 @@ def make_map(
     most = int(_EXACT * count) * options.exact_terms
     exact = _monomials(polynomial.radius, sides, heights, sampler, sizes, most, rng)
     terms = _with_sketch(polynomial, exact, d, count, rng)
-    found = _tuned(terms, sampler, left, right, rng, nonnegative=nonnegative)
+    found = tuned_coefficients(terms, sampler, rng, nonnegative=nonnegative)
     if sum(terms.widths) <= columns:
         return _scaled(polynomial, terms, found)
     return _turned(polynomial, terms, found, sides, heights, sampler, columns, rng)
@@ -178,52 +176,6 @@ def _with_sketch(
         first = max(2, 1 + [*exact.complete, False].index(False))
     size = max(1, count // max(1, degree - first + 1))
     return Terms(polynomial.radius, exact, TensorSketch(d, size, degree, rng), first)
-
-
-def _tuned(
-    terms: Terms,
-    sampler: Sampler,
-    left: Any,
-    right: Any,
-    rng: np.random.Generator,
-    *,
-    nonnegative: bool,
-) -> FloatArray:
-    """Choose one coefficient for each block of terms, as they were drawn.
-
-    Least squares on sampled entries: a score of unknowns, hundreds of entries for each. Bounds on
-    variances are not needed when the values themselves are at hand.
-    """
-    starts = np.cumsum([0, *terms.widths[:-1]])
-    large = [_leverage(terms, left, sampler, 0, starts, rng)]
-    large.append(large[0] if right is left else _leverage(terms, right, sampler, 1, starts, rng))
-    sampled = sampler.draw(_ENTRIES * len(starts), rng, large)
-    design = np.empty((len(sampled.rows), len(starts)))
-    # Many entries share rows: each row's terms are worked out once.
-    rows, row = np.unique(sampled.rows, return_inverse=True)
-    columns, column = np.unique(sampled.columns, return_inverse=True)
-    of_rows, of_columns = terms(left[rows]), terms(right[columns])
-    for part in parts(len(design)):
-        products = of_rows[row[part]] * of_columns[column[part]]
-        design[part] = np.add.reduceat(products, starts, axis=1)
-    weights = np.sqrt(sampled.weights)
-    return solved(design * weights[:, None], sampled.exact * weights, nonnegative=nonnegative)
-
-
-def _leverage(
-    terms: Terms, rows: Any, sampler: Sampler, side: int, starts: IntArray, rng: np.random.Generator
-) -> FloatArray:
-    """Return for each row its share of the block of terms in which it is largest.
-
-    A high power can be a single row's, which a sample of entries would hardly hold: its coefficient
-    would be free to be anything, and that row's entries with it.
-    """
-    some = sampler.tried_rows(side, _FEWEST_ROWS, rng)
-    squares = np.add.reduceat(terms(rows[some]) ** 2, starts, axis=1)
-    shares = (squares / np.maximum(squares.sum(axis=0), 1e-300)).max(axis=1)
-    result = np.full(rows.shape[0], shares.mean(), dtype=np.float64)
-    result[some] = shares
-    return result
 
 
 def _turned(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from fewpairs.arrays import FloatArray
@@ -17,12 +15,7 @@ _LOOKED_AT = 8000
 
 
 def judged(
-    made: FeatureMap,
-    left: Any,
-    right: Any,
-    sampler: Sampler,
-    count: int,
-    rng: np.random.Generator,
+    made: FeatureMap, sampler: Sampler, count: int, rng: np.random.Generator
 ) -> ErrorEstimate:
     """Estimate a map's error from so many entries.
 
@@ -32,7 +25,6 @@ def judged(
     Parameters
     ----------
     made : FeatureMap
-    left, right : ndarray or csr_array
     sampler : Sampler
         Of entries of the exact matrix.
     count : int
@@ -42,13 +34,13 @@ def judged(
     -------
     ErrorEstimate
     """
-    off = [_row_errors(made, left, right, sampler, 0, rng)]
-    off.append(off[0] if right is left else _row_errors(made, left, right, sampler, 1, rng))
+    off = [_row_errors(made, sampler, 0, rng)]
+    off.append(off[0] if sampler.same else _row_errors(made, sampler, 1, rng))
     sampled = sampler.draw(count, rng, off)
     # Many entries share rows, whose features are worked out once.
     rows, row = np.unique(sampled.rows, return_inverse=True)
     others, other = np.unique(sampled.columns, return_inverse=True)
-    u, v = made(left[rows]), made(right[others], side="right")
+    u, v = made(sampler.sides[0][rows]), made(sampler.sides[1][others], side="right")
     guess = np.empty(len(row))
     for part in parts(len(row)):
         guess[part] = (u[row[part]] * v[other[part]]) @ made.signs
@@ -56,20 +48,15 @@ def judged(
 
 
 def _row_errors(
-    made: FeatureMap,
-    left: Any,
-    right: Any,
-    sampler: Sampler,
-    side: int,
-    rng: np.random.Generator,
+    made: FeatureMap, sampler: Sampler, side: int, rng: np.random.Generator
 ) -> FloatArray:
     """Return squared errors of each row with a few of the other side; their mean where unseen."""
-    sides, names = (left, right), ("left", "right")
+    sides, names = sampler.sides, ("left", "right")
     some, few = sampler.tried_rows(side, _LOOKED_AT, rng), sampler.compared(1 - side, rng)
     mine = made(sides[side][some], side=names[side])
     others = made(sides[1 - side][few], side=names[1 - side])
     squares = (sampler.misses(side, some, few, mine @ (others * made.signs).T) ** 2).sum(axis=1)
-    if right is left:
+    if sampler.same:
         squares += sampler.own_misses(some, mine**2 @ made.signs) ** 2
     result = np.full(sides[side].shape[0], squares.mean())
     result[some] = squares
