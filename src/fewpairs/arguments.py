@@ -9,12 +9,12 @@ import numpy as np
 
 from fewpairs.errors import BudgetError, InputError, LandmarksCutWarning, UnknownNameError
 from fewpairs.oracle.requests import Planner
+from fewpairs.scalars import is_whole
 
 
 def evaluations_of(budget: float, planner: Planner) -> int:
     """Turn a budget into a number of evaluations."""
-    whole = isinstance(budget, (int, np.integer)) and not isinstance(budget, bool)
-    if whole and budget > 0:
+    if is_whole(budget) and budget > 0:
         return int(budget)
     if isinstance(budget, (float, np.floating)) and 0 < budget < 1:
         return int(budget * planner.price_of_everything)
@@ -38,8 +38,7 @@ def check_rectangle(landmarks: Any, selection: Any) -> None:
 
 def check_count(landmarks: Any, n: int) -> int:
     """Return a number of landmarks, cut to the number of items with a warning."""
-    whole = isinstance(landmarks, (int, np.integer)) and not isinstance(landmarks, (bool, np.bool_))
-    if not whole or landmarks < 1:
+    if not is_whole(landmarks) or landmarks < 1:
         raise InputError(
             f"landmarks is {landmarks!r}.",
             "It is the number of columns that are read, or the positions of their items.",
@@ -59,8 +58,7 @@ def check_error_pairs(error_pairs: Any) -> int | None:
     """Return a number of pairs for the error estimate, or None for the default."""
     if error_pairs is None:
         return None
-    whole = isinstance(error_pairs, (int, np.integer)) and not isinstance(error_pairs, bool)
-    if not whole or error_pairs < 0:
+    if not is_whole(error_pairs) or error_pairs < 0:
         raise InputError(
             f"error_pairs is {error_pairs!r}.",
             "It is the number of unseen pairs that the error estimate rests on.",

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fewpairs.errors import InputError
+from fewpairs.scalars import is_whole
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 SingleArray: TypeAlias = npt.NDArray[np.float32]
@@ -33,7 +34,7 @@ def generator(random_state: RandomState) -> np.random.Generator:
         return np.random.default_rng(random_state.randint(2**31, size=4))
     if random_state is None:
         return np.random.default_rng()
-    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
+    if is_whole(random_state):
         if random_state >= 0:
             return np.random.default_rng(int(random_state))
         raise InputError(

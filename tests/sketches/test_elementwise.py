@@ -173,6 +173,8 @@ def test_corner_cases_stay_finite(u, options):
         (np.log, rows(), "from -"),
         (np.exp, 1e3 * rows(), "inf"),
         (lambda x: x.sum(), rows(), "shape"),
+        (lambda x: float(x), rows(), "failed on an array"),
+        ("exp", rows(), "not callable"),
         (np.exp, np.full((3, 2), np.nan), "not finite"),
         (np.exp, np.ones(3), "shape"),
         (np.exp, [["a", "b"]], "dtype"),
@@ -188,8 +190,12 @@ def test_bad_options_are_named():
         fp.elementwise(np.exp, rows(), rows(d=3))
     with pytest.raises(fp.errors.UnknownNameError, match="corset"):
         fp.elementwise(np.exp, rows(), coefficients="corset")
-    with pytest.raises(fp.errors.InputError, match="degree is -1"):
-        fp.elementwise(np.exp, rows(), degree=-1)
+    wrong = {"degree": -1, "sketch_size": 2.5, "columns": 1.5, "error_pairs": True}
+    for name, value in wrong.items():
+        with pytest.raises(fp.errors.InputError, match=f"{name}( is)? {value}"):
+            fp.elementwise(np.exp, rows(), **{name: value})
+    with pytest.raises(fp.errors.InputError, match="gamma is 'scale'"):
+        fp.RBFSketch(gamma="scale").fit(rows())
 
 
 @pytest.mark.parametrize("sparse", [False, True])

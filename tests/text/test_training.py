@@ -129,6 +129,8 @@ def test_analogy():
         ({"method": "builtup"}, "build-up"),
         ({"order": "corenes"}, "coreness"),
         ({"references": "papers"}, "paper"),
+        ({"references": 0}, "references is 0"),
+        ({"references": 2.5}, "references is 2.5"),
         ({"references": ["ship", "yacht"]}, "'yacht'"),
         ({"dimensions": 0}, "dimensions is 0"),
         ({"dimension": 3}, "dimensions"),

@@ -121,8 +121,9 @@ def test_bad_input_is_named(arguments, words):
 
 
 def test_reg_and_kernel_are_checked():
-    with pytest.raises(fp.errors.InputError, match="reg is None"):
-        fp.sinkhorn([1.0], [1.0], [[0.0]])
+    for reg in (None, 0.0, "a"):
+        with pytest.raises(fp.errors.InputError, match=f"reg is {reg!r}"):
+            fp.sinkhorn([1.0], [1.0], [[0.0]], reg=reg)
     with pytest.raises(fp.errors.InputError, match="kernel has the shape"):
         fp.sinkhorn([1.0], [1.0], kernel=np.ones((2, 2)))
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from fewpairs.errors import InputError
+from fewpairs.scalars import is_number
 
 
 class ErrorEstimate(NamedTuple):
@@ -37,11 +36,10 @@ class ErrorEstimate(NamedTuple):
 
 def check_target(target: object) -> float:
     """Check a wanted error: a number between 0 and 1."""
-    number = isinstance(target, (int, float, np.integer, np.floating))
-    if not number or isinstance(target, bool) or not 0 < target < 1:  # type: ignore[operator]
+    if not is_number(target) or not 0 < target < 1:
         raise InputError(
             f"target_error is {target!r}.",
             "It is a relative error: 0 would need the whole matrix, 1 nothing.",
             "Pass a number between 0 and 1, for example 0.1.",
         )
-    return float(target)  # type: ignore[arg-type]
+    return float(target)

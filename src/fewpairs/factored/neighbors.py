@@ -10,6 +10,7 @@ import scipy.linalg
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.errors import InputError
 from fewpairs.factored.source import one_item
+from fewpairs.scalars import is_whole
 
 if TYPE_CHECKING:
     from fewpairs.factored.matrix import FactoredMatrix
@@ -75,8 +76,7 @@ def _check(index: int | None, k: Any, *, item: Any, rerank: Any, budget: Any) ->
             "An integer is always an index, so that a number can be an item too.",
             "Call K.nearest(3) or K.nearest(item=new_item).",
         )
-    whole = all(isinstance(v, (int, np.integer)) for v in (k, rerank))
-    if not whole or k < 1 or rerank < 0:
+    if not is_whole(k) or not is_whole(rerank) or k < 1 or rerank < 0:
         raise InputError(
             f"k is {k} and rerank is {rerank}.",
             "They are numbers of neighbours and of exact evaluations.",
@@ -84,7 +84,7 @@ def _check(index: int | None, k: Any, *, item: Any, rerank: Any, budget: Any) ->
         )
     if budget is None:
         return
-    if index is not None or rerank or not isinstance(budget, (int, np.integer)) or budget < 1:
+    if index is not None or rerank or not is_whole(budget) or budget < 1:
         raise InputError(
             f"budget is {budget!r}, beside an index or rerank, or it is no positive integer.",
             "It is what a new item may cost, and decides by itself how much is re-ranked.",

@@ -14,6 +14,7 @@ from fewpairs.methods.cur import SiCUR, Skeleton, StaCUR
 from fewpairs.methods.fitted import Fitted
 from fewpairs.methods.nystrom import Nystrom, RescaledSMSNystrom, SMSNystrom
 from fewpairs.methods.optimal import Optimal
+from fewpairs.scalars import is_number, is_whole
 
 METHODS: dict[str, type[Any]] = {
     "fitted": Fitted,
@@ -92,15 +93,14 @@ def find_method(
 
 def _check(option: str, value: Any, kind: str) -> None:
     """Check one option by its annotation; shares lie below 1, counts and factors from 1 on."""
-    number = isinstance(value, (int, float, np.integer, np.floating))
-    number = number and not isinstance(value, bool) and np.isfinite(value) and value >= 0
+    number = is_number(value) and value >= 0
     if kind == "bool":
         good, wanted = isinstance(value, (bool, np.bool_)), "True or False"
     elif kind.startswith("Diagonal"):
         good = value is None or value == "evaluate" or number
         wanted = '"evaluate", the number that every item has, or None'
     elif kind == "int" or option == "oversampling":
-        whole = kind != "int" or isinstance(value, (int, np.integer))
+        whole = kind != "int" or is_whole(value)
         good, wanted = number and whole and value >= 1, "a number of at least 1"
     elif option in ("near", "tuning"):
         good, wanted = number and value < 1, "a share: 0 or more, and below 1"

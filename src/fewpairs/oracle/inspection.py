@@ -13,6 +13,7 @@ from fewpairs.errors import InputError
 from fewpairs.items import as_items
 from fewpairs.oracle.evaluation import evaluate
 from fewpairs.oracle.requests import Rectangle, Scattered
+from fewpairs.scalars import is_whole
 from fewpairs.similarities.base import as_similarity
 
 _REPEATED = 20
@@ -113,7 +114,7 @@ def inspect(
     """
     everything = as_items(items)
     checked = as_similarity(similarity)
-    if isinstance(sample, bool) or not isinstance(sample, (int, np.integer)) or sample < 1:
+    if not is_whole(sample) or sample < 1:
         raise InputError(
             f"sample is {sample!r}.",
             "It is the number of items whose square is evaluated.",

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from fewpairs.arrays import FloatArray
 from fewpairs.errors import InputError, SimilarityError
 from fewpairs.items import Items
+from fewpairs.scalars import is_whole
 
 Pair = tuple[Any, Any]
 
@@ -244,9 +245,10 @@ def similarity(
 def check_block_size(size: Any) -> int | tuple[int, int] | None:
     """Check a preferred block size: None, a number of entries, or (rows, columns)."""
     parts: Sequence[Any] = size if isinstance(size, tuple) else (size,)
-    whole = all(isinstance(p, (int, np.integer)) and p > 0 for p in parts)
-    if size is None or (whole and len(parts) in (1, 2) and not isinstance(size, bool)):
-        return size
+    whole = all(is_whole(p) and p > 0 for p in parts)
+    if size is None or (whole and len(parts) in (1, 2)):
+        checked: int | tuple[int, int] | None = size
+        return checked
     raise InputError(
         f"block_size is {size!r}.",
         "It is the number of entries that one call of the similarity gets.",

@@ -13,6 +13,7 @@ from fewpairs.errors import InputError
 from fewpairs.factored.error import ErrorEstimate, check_target
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.parallel import count_jobs
+from fewpairs.scalars import is_whole
 from fewpairs.sketches.choosing import Chosen, Proposals, choose_columns, choose_degree
 from fewpairs.sketches.entries import Sampler
 from fewpairs.sketches.feature_map import FeatureMap
@@ -219,13 +220,15 @@ def check_lengths(left: Any, right: Any) -> None:
 
 
 def _check_counts(columns: int | None, error_pairs: int) -> None:
-    if columns is not None and columns < 1:
+    if columns is not None and not (is_whole(columns) and columns >= 1):
         raise InputError(
-            f"columns is {columns}.", "A factor has at least one column.", "Pass a larger number."
+            f"columns is {columns!r}.",
+            "A factor has at least one column.",
+            "Pass a positive integer.",
         )
-    if error_pairs < 0:
+    if not is_whole(error_pairs) or error_pairs < 0:
         raise InputError(
-            f"error_pairs is {error_pairs}.",
+            f"error_pairs is {error_pairs!r}.",
             "The stated error rests on so many entries.",
-            "Pass a positive number, or 0 for no estimate.",
+            "Pass a positive integer, or 0 for no estimate.",
         )

@@ -17,6 +17,7 @@ import scipy.linalg as la
 
 from fewpairs.arrays import FloatArray
 from fewpairs.errors import InputError
+from fewpairs.scalars import is_whole
 from fewpairs.sketches.entries import Sampler
 from fewpairs.sketches.feature_map import FeatureMap, Terms
 from fewpairs.sketches.monomials import Monomials, heaviest, upright
@@ -68,12 +69,14 @@ class SketchOptions:
     columns: int | None = None
 
     def __post_init__(self) -> None:
-        if self.degree < 0 or min(self.sketch_size, self.n_centers, self.oversampling) < 1:
+        counts = (self.sketch_size, self.n_centers, self.oversampling)
+        whole = all(is_whole(count) for count in (self.degree, *counts))
+        if not whole or self.degree < 0 or min(counts) < 1:
             raise InputError(
-                f"degree is {self.degree}, sketch_size {self.sketch_size}, n_centers "
-                f"{self.n_centers} and oversampling {self.oversampling}.",
+                f"degree is {self.degree!r}, sketch_size {self.sketch_size!r}, n_centers "
+                f"{self.n_centers!r} and oversampling {self.oversampling!r}.",
                 "A polynomial has a degree of 0 or more; of the others there is at least one.",
-                "Pass larger ones.",
+                "Pass whole numbers that are large enough.",
             )
 
 

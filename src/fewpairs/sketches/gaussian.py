@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from fewpairs.arrays import FloatArray
 from fewpairs.errors import InputError
+from fewpairs.scalars import is_number
 from fewpairs.sketches.elementwise import (
     ElementwiseMatrix,
     check_lengths,
@@ -77,7 +78,7 @@ def scaled_rows(rows: Any, mean: FloatArray, gamma: float) -> tuple[Any, FloatAr
 
 def check_gamma(gamma: float) -> float:
     """Check that a width is a positive number."""
-    if not np.isfinite(gamma) or gamma <= 0:
+    if not is_number(gamma) or gamma <= 0:
         raise InputError(
             f"gamma is {gamma!r}.",
             "It says how fast the kernel falls with the distance.",

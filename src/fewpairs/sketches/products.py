@@ -54,8 +54,15 @@ def row_products(left: Any, right: Any) -> FloatArray:
 
 def evaluated(function: Function, x: FloatArray) -> FloatArray:
     """Return f(x), or say where it is not defined."""
-    with np.errstate(all="ignore"):
-        values = np.asarray(function(x), dtype=np.float64)
+    try:
+        with np.errstate(all="ignore"):
+            values = np.asarray(function(x), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"the function failed on an array of numbers: {error}.",
+            "It is applied to many entries at a time.",
+            "Pass a function of an array, such as numpy.exp; numpy.vectorize makes one.",
+        ) from error
     if values.shape != x.shape:
         raise InputError(
             f"the function gave the shape {values.shape} for {x.shape}.",

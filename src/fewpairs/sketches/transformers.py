@@ -197,8 +197,7 @@ class RBFSketch(_Sketch):
         self
         """
         rows = self._validated(X, reset=True)
-        self.gamma_ = 1 / rows.shape[1] if self.gamma is None else float(self.gamma)
-        check_gamma(self.gamma_)
+        self.gamma_ = 1 / rows.shape[1] if self.gamma is None else check_gamma(self.gamma)
         # A sparse matrix would not stay sparse.
         sparse = sp.issparse(rows)
         self.mean_ = np.zeros(rows.shape[1]) if sparse else rows.mean(axis=0)

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from fewpairs.arrays import FloatArray, RandomState, generator
 from fewpairs.errors import InputError
 from fewpairs.parallel import count_jobs
+from fewpairs.scalars import is_number, is_whole
 from fewpairs.text.documents import Documents
 from fewpairs.text.word_vectors import WordVectors
 from fewpairs.transport.wmd import Ground
@@ -157,13 +158,13 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     def _check(self) -> None:
         for name in ("n_features", "max_words"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+            if not is_whole(value) or value < 1:
                 raise InputError(
                     f"{name} is {value!r}.",
                     "It is a number of random documents, or of their words.",
                     "Pass a positive integer.",
                 )
-        if not np.isfinite(self.gamma) or self.gamma <= 0:
+        if not is_number(self.gamma) or self.gamma <= 0:
             raise InputError(
                 f"gamma is {self.gamma!r}.",
                 "It says how fast a feature falls with the distance.",

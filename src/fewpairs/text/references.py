@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from fewpairs.errors import UnknownNameError
+from fewpairs.errors import InputError, UnknownNameError
+from fewpairs.scalars import is_whole
 
 #: References for each dimension: what the paper takes, and what half of the MEN word pairs
 #: preferred among 4, 20, 40 and 80; below 16,000 quality falls whatever the dimension.
@@ -14,9 +15,16 @@ PAPERS_REFERENCES, DEFAULT_REFERENCES, FEWEST_REFERENCES = 4, 80, 16_000
 
 
 def check_references(references: Any) -> None:
-    """Refuse an unknown name."""
+    """Refuse an unknown name, and what is no number of words."""
     if isinstance(references, str) and references != "paper":
         raise UnknownNameError("references", references, ("paper",))
+    given = references is None or isinstance(references, str) or are_named(references)
+    if not given and not (is_whole(references) and references >= 1):
+        raise InputError(
+            f"references is {references!r}.",
+            "All other words are placed by them.",
+            'Pass a positive integer, a list of words, "paper", or None.',
+        )
 
 
 def are_named(references: Any) -> bool:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from fewpairs.arrays import FloatArray, RandomState, generator
 from fewpairs.errors import InputError, UnknownNameError
 from fewpairs.parallel import count_jobs
+from fewpairs.scalars import is_whole
 from fewpairs.text.cooccurrence import MAX_PAIRS, Cooccurrences, new_pmi
 from fewpairs.text.corpus import EncodedCorpus
 from fewpairs.text.distance_geometry import (
@@ -242,7 +243,7 @@ class DistanceGeometryVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         check_order(self.order)
         check_references(self.references)
         size = self.dimensions
-        if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
+        if not is_whole(size) or size < 1:
             raise InputError(
                 f"dimensions is {size!r}.",
                 "It is the length of a vector.",

@@ -19,6 +19,7 @@ from numba import njit
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.errors import InputError, UnknownNameError
 from fewpairs.parallel import count_jobs, one_blas_thread
+from fewpairs.scalars import is_whole
 from fewpairs.text.documents import Documents
 from fewpairs.text.word_vectors import WordVectors
 from fewpairs.transport.bulk import longest, reduce_pair, transport
@@ -107,7 +108,7 @@ def wmd_neighbors(
         Named tuple ``(indices, distances, solved)``.
     """
     left, right, ground = _read(documents, others, vectors, metric, normalize, options)
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
+    if not is_whole(k) or k < 1:
         raise InputError(f"k is {k!r}.", "It is the number of neighbours.", "Pass 1 or more.")
     count = min(int(k), len(left) - (others is None))
     corpus = Corpus.of(left)

@@ -20,6 +20,7 @@ from scipy.special import logsumexp
 
 from fewpairs.arrays import FloatArray
 from fewpairs.errors import InputError, NegativeKernelWarning
+from fewpairs.scalars import is_number
 
 #: Sums of a kernel below this share of the largest are set to it, and where the kernel states an
 #: error, sums that its error alone could make: a factored kernel may be negative where it should be
@@ -108,7 +109,7 @@ def sinkhorn(
             "There is one cost for each pair of places.",
             "Pass a finite array of that shape, or a kernel.",
         )
-    if reg is None or not np.isfinite(reg) or reg <= 0:
+    if not is_number(reg) or reg <= 0:
         raise InputError(
             f"reg is {reg!r}.", "It is the strength of the blur.", "Pass a positive number."
         )
