@@ -173,7 +173,7 @@ def test_corner_cases_stay_finite(u, options):
         (np.log, rows(), "from -"),
         (np.exp, 1e3 * rows(), "inf"),
         (lambda x: x.sum(), rows(), "shape"),
-        (lambda x: float(x), rows(), "failed on an array"),
+        (float, rows(), "failed on an array"),
         ("exp", rows(), "not callable"),
         (np.exp, np.full((3, 2), np.nan), "not finite"),
         (np.exp, np.ones(3), "shape"),
