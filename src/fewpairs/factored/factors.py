@@ -22,12 +22,7 @@ class Factors:
 
     Parameters
     ----------
-    left : ndarray of shape (n, p)
-    core : ndarray of shape (p, q)
-    right : ndarray of shape (m, q), optional
-        By default `left` itself: the matrix is then symmetric if the core is.
-    known : Known, optional
-        Columns, rows, diagonal and entries that override the factors.
+    left, core, right, known : as for `FactoredMatrix`
     """
 
     dtype = np.dtype(np.float64)
