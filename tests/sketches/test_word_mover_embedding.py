@@ -75,8 +75,19 @@ def test_centred_words_lie_around_the_mean():
 def test_empty_documents_get_the_formulas_limit():
     model = fp.WordMoverEmbedding(table(), 10, gamma=0.5, random_state=0).fit(texts(5))
     features = model.transform(["", "nothing known"])
-    far = 2 * np.linalg.norm(table().array, axis=1).max()
+    both = table().array, model.random_documents_.vectors.array
+    far = 2 * max(np.linalg.norm(array, axis=1).max() for array in both)
     np.testing.assert_allclose(features, np.exp(-0.5 * far) / np.sqrt(10))
+
+
+def test_no_document_is_farther_than_an_empty_one():
+    """In many dimensions the corners of the random words' box are far beyond all words."""
+    rng = np.random.default_rng(0)
+    wide = fp.WordVectors([f"w{k}" for k in range(50)], rng.normal(size=(50, 300)))
+    items = [" ".join(f"w{k}" for k in rng.integers(0, 50, 5)) for _ in range(20)]
+    features = fp.WordMoverEmbedding(wide, 20, gamma=0.05, random_state=0).fit(items)
+    features = features.transform([*items, ""])
+    assert (features[:-1] > features[-1]).all()
 
 
 def test_it_works_in_a_pipeline_and_threads_do_not_matter():

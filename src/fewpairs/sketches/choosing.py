@@ -27,7 +27,7 @@ Judge = Callable[[FeatureMap], ErrorEstimate]
 
 
 class SketchPoint(NamedTuple):
-    """One attempt: its columns, degree and size, and the error then."""
+    """One attempt: the columns that it was allowed, its degree and size, and the error then."""
 
     columns: int
     degree: int

@@ -58,7 +58,7 @@ def elementwise(
     random_state: RandomState = None,
     n_jobs: int = 1,
 ) -> ElementwiseMatrix:
-    """Factor f(UVᵀ) without touching its entries, by Poly-TensorSketch.
+    """Factor f(UVᵀ) from few of its entries, by Poly-TensorSketch.
 
     Parameters
     ----------
@@ -77,8 +77,8 @@ def elementwise(
     n_centers : int, default=10
         Centres of the coreset.
     exact_terms : bool, default=True
-        Keep the linear term, and for "tuned" the heaviest monomials, exact on principal axes;
-        False sketches everything, as the paper does.
+        Keep the linear term (on at most half of the columns), and for "tuned" the heaviest
+        monomials, exact on principal axes; False sketches everything, as the paper does.
     oversampling : int, default=4
         Terms for each column, of which the leading directions are kept, for "tuned".
     columns : int, optional
@@ -89,7 +89,7 @@ def elementwise(
         sketch size are then chosen, up to `columns`. `K.curve` holds the attempts,
         `K.stopped_because` why they ended.
     error_pairs : int, default=5000
-        Entries that the stated error is estimated from.
+        Entries that the stated error is estimated from, at least 500; 0 for no estimate.
     random_state : int, Generator, RandomState or None
     n_jobs : int, default=1
         Threads that sketch; -1 takes all cores.
@@ -149,7 +149,7 @@ def factor(
 
     if columns is None and target is None:
         made = draw(options.degree, options.sketch_size)
-        chosen = Chosen(made, None if error_pairs == 0 else judge(made, 1), [], "")
+        chosen = Chosen(made, None if error_pairs == 0 else judge(made), [], "")
     else:
         proposals = Proposals(f, left, right, options, target, rng)
         if target is None:

@@ -1,10 +1,10 @@
 """Sampled entries of f(UVᵀ): what coefficients are fitted to, and errors estimated from.
 
 An entry costs one inner product, so that any may be looked at; but a few long rows can hold most of
-the matrix, as they do for exp, and a few others most of its error. So there are three layers: all
-entries between the longest and the worst rows; the diagonal, where U is compared with itself; and
-the rest, drawn uniformly, where rows and columns are large, and where either is bad, as much from
-each. Each entry is weighted by how many it stands for.
+the matrix, as they do for exp, and a few others most of its error. So there are layers: all
+entries between the longest and the worst rows; entries between nearly equal rows, such as the
+diagonal; and the rest, drawn uniformly, where rows and columns are large, and where either is bad,
+as much from each. Each entry is weighted by how many it stands for.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from fewpairs.arrays import FloatArray, IntArray
@@ -22,8 +23,14 @@ from fewpairs.sketches.products import Function, evaluated, row_products, square
 _COMPARED = 8
 #: Rows of which sizes are guessed at a time, and long rows that are remembered.
 _STRIP, _MOST_LONGEST = 2**15, 200
-#: Shares of the entries that are between the longest rows, and on the diagonal.
-_LONGEST, _DIAGONAL = 0.25, 0.1
+#: Shares of the entries that are between the longest rows, and on the diagonal; rows that are
+#: searched for nearly equal ones are as many as the latter, within so many multiplications.
+_LONGEST, _NEAR, _PRODUCTS = 0.25, 0.1, 2 * 10**9
+#: Rows are nearly equal when their squared distance is below this share of the shorter one's
+#: square; of those of a row, so many are taken.
+_NEARLY, _MOST_NEAR = 0.05, 10
+#: Inner products that are looked at at a time.
+_BLOCK = 4 * 10**6
 
 
 class Entries(NamedTuple):
@@ -37,8 +44,9 @@ class Entries(NamedTuple):
 
     def error(self, guess: FloatArray) -> ErrorEstimate:
         """Estimate the relative Frobenius error, with a 95 % interval on a log scale."""
-        off = self.weights * (guess - self.exact) ** 2
-        size = self.weights * self.exact**2
+        top = max(float(np.abs(self.exact).max(initial=0)), 1e-300)  # squares of squares follow
+        off = self.weights * ((guess - self.exact) / top) ** 2
+        size = self.weights * (self.exact / top) ** 2
         value = float(np.sqrt(off.sum() / max(size.sum(), 1e-300)))
         # The ratio of two sums, linearised; entries that stand for themselves do not vary.
         ratio = (off - value**2 * size)[self.certain :]
@@ -79,7 +87,9 @@ class Sampler:
         self._function, self.sides = function, (left, right)
         self.same = right is left
         self._heights = heights or (np.ones(left.shape[0]), np.ones(right.shape[0]))
-        self._tops = [longest(side, _MOST_LONGEST) for side in self.sides]
+        self._squares = [squares(left)]
+        self._squares.append(self._squares[0] if self.same else squares(right))
+        self._tops = [_largest(square, _MOST_LONGEST) for square in self._squares]
         self._chances = [self._likely(0, rng)]
         self._chances.append(self._chances[0] if self.same else self._likely(1, rng))
 
@@ -94,10 +104,10 @@ class Sampler:
         for start in range(0, len(sizes), _STRIP):
             part = slice(start, start + _STRIP)
             values = evaluated(self._function, np.asarray(rows[part] @ few, dtype=np.float64))
-            sizes[part] = ((values * theirs) ** 2).mean(axis=1) * mine[part] ** 2
+            sizes[part] = np.linalg.norm(values * theirs, axis=1) * mine[part]
         # Nothing is impossible: half are drawn alike.
-        shares = sizes / max(float(sizes.sum()), 1e-300)
-        return np.asarray(0.5 * shares + 0.5 / len(shares)) if sizes.any() else _alike(len(sizes))
+        shares = shares_of(sizes)
+        return _alike(len(sizes)) if shares is None else 0.5 * shares + 0.5 / len(sizes)
 
     def some_rows(
         self, side: int, count: int, rng: np.random.Generator
@@ -120,7 +130,7 @@ class Sampler:
         count : int
         rng : numpy Generator
         off : pair of ndarray, optional
-            Squared errors of rows and of columns, roughly, where an error is to be estimated.
+            Errors of rows and of columns, roughly, where an error is to be estimated.
 
         Returns
         -------
@@ -129,15 +139,18 @@ class Sampler:
         (left, right), (p, q), (z, w) = self.sides, self._chances, self._heights
         n, m = left.shape[0], right.shape[0]
         likely = [(p, q)]
-        if off is not None and all(errors.any() for errors in off):
+        shares = [None, None] if off is None else [shares_of(errors) for errors in off]
+        if shares[0] is not None and shares[1] is not None:
             # A bad row is bad along its whole length; where two cross, all is taken anyway.
-            likely += [(off[0] / off[0].sum(), q), (p, off[1] / off[1].sum())]
+            likely += [(shares[0], q), (p, shares[1])]
         tops = self._certain(int(np.sqrt(_LONGEST * count)), off)
         inner = [np.repeat(tops[0], len(tops[1])), np.tile(tops[1], len(tops[0]))]
-        on, own = np.zeros(0, dtype=np.int64), np.mean([chances for chances, _ in likely], axis=0)
+        own = np.mean([chances for chances, _ in likely], axis=0)
+        layers = [self._near_pairs(int(_NEAR * count), own, rng)]
         if self.same:
-            on = rng.choice(n, max(1, int(_DIAGONAL * count)), p=own)
-        rest = max(1, count - len(inner[0]) - len(on))
+            on = rng.choice(n, max(1, int(_NEAR * count)), p=own)
+            layers.append((on, on, 1 / (len(on) * own[on])))
+        rest = max(1, count - len(inner[0]) - sum(len(layer[0]) for layer in layers))
         kind = rng.integers(0, len(likely) + 1, rest)
         i, j = rng.integers(0, n, rest), rng.integers(0, m, rest)
         for k, (rows, columns) in enumerate(likely, 1):
@@ -146,16 +159,46 @@ class Sampler:
         density = np.full(rest, 1 / (n * m))
         for rows, columns in likely:
             density += rows[i] * columns[j]
-        weights = (len(likely) + 1) / (rest * density)
+        layers.append((i, j, (len(likely) + 1) / (rest * density)))
+        i, j, weights = (np.concatenate(parts) for parts in zip(*layers, strict=True))
+        products = row_products(left[i], right[j])
         # What belongs to another layer stands for nothing here.
-        elsewhere = np.isin(i, tops[0]) & np.isin(j, tops[1])
-        weights[elsewhere | ((i == j) & self.same)] = 0.0
-        on_weights = 1 / (max(1, len(on)) * own[on])
-        on_weights[np.isin(on, tops[0]) & np.isin(on, tops[1])] = 0.0
-        i, j = np.concatenate([inner[0], on, i]), np.concatenate([inner[1], on, j])
-        weights = np.concatenate([np.ones(len(inner[0])), on_weights, weights])
-        exact = evaluated(self._function, row_products(left[i], right[j]))
+        weights[np.isin(i, tops[0]) & np.isin(j, tops[1])] = 0.0
+        drawn = np.arange(len(i)) >= len(i) - rest
+        weights[drawn & self._near(i, j, products)] = 0.0
+        products = np.concatenate([row_products(left[inner[0]], right[inner[1]]), products])
+        i, j = np.concatenate([inner[0], i]), np.concatenate([inner[1], j])
+        weights = np.concatenate([np.ones(len(inner[0])), weights])
+        exact = evaluated(self._function, products)
         return Entries(i, j, exact, weights * (z[i] * w[j]) ** 2, len(inner[0]))
+
+    def _near(self, i: IntArray, j: IntArray, products: FloatArray) -> npt.NDArray[np.bool_]:
+        """Say which entries are between nearly equal rows, or on the diagonal."""
+        a, b = self._squares[0][i], self._squares[1][j]
+        near = a + b - 2 * products <= _NEARLY * np.minimum(a, b)
+        return near | (i == j) if self.same else near
+
+    def _near_pairs(
+        self, count: int, chances: FloatArray, rng: np.random.Generator
+    ) -> tuple[IntArray, IntArray, FloatArray]:
+        """Draw rows and find the nearly equal ones of the other side; the diagonal is left out."""
+        left, right = self.sides
+        m, d = right.shape
+        count = int(np.clip(_PRODUCTS // (m * d), min(20, count), count))
+        chosen = rng.choice(left.shape[0], max(1, count), p=chances)
+        found: list[tuple[IntArray, IntArray, FloatArray]] = []
+        for part in np.array_split(chosen, 1 + len(chosen) * m // _BLOCK):
+            products = left[part] @ right.T
+            products = products.toarray() if sp.issparse(products) else products
+            near = self._near(part[:, None], np.arange(m), products)
+            for row, i in zip(near, part, strict=True):
+                j = np.flatnonzero(row)
+                j = j[j != i] if self.same else j
+                some = rng.permutation(j)[:_MOST_NEAR]
+                weight = len(j) / max(1, len(some)) / (len(chosen) * chances[i])
+                found.append((np.full(len(some), i), some, np.full(len(some), weight)))
+        i, j, weights = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return i, j, weights
 
     def _certain(self, count: int, off: list[FloatArray] | None) -> list[IntArray]:
         """Return so many rows of each side between which all entries are taken."""
@@ -188,9 +231,13 @@ class Sampler:
         return (guess - exact) * self._heights[0][rows] ** 2
 
 
-def longest(rows: Any, count: int) -> IntArray:
-    """Return the longest rows, longest first."""
-    return _largest(squares(rows), count)
+def shares_of(sizes: FloatArray) -> FloatArray | None:
+    """Return the share that each has of the sum of squares; None if all are zero."""
+    largest = float(sizes.max(initial=0))
+    if largest == 0:
+        return None
+    square = (sizes / largest) ** 2
+    return np.asarray(square / square.sum())
 
 
 def _largest(values: FloatArray, count: int) -> IntArray:

@@ -176,7 +176,9 @@ def _with_sketch(
     degree, first = polynomial.degree, 1
     if exact is not None:
         count -= len(exact.parents)
-        first = max(2, 1 + [*exact.complete, False].index(False))
+        # On all axes, what is missing of the linear term is small; on some of them it need not be.
+        least = 2 if exact.axes.shape[1] == d else 1
+        first = max(least, 1 + [*exact.complete, False].index(False))
     size = max(1, count // max(1, degree - first + 1))
     return Terms(polynomial.radius, exact, TensorSketch(d, size, degree, rng), first)
 

@@ -50,14 +50,15 @@ def judged(
 def _row_errors(
     made: FeatureMap, sampler: Sampler, side: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Return squared errors of each row with a few of the other side; their mean where unseen."""
+    """Return errors of each row with a few of the other side; their mean where unseen."""
     sides, names = sampler.sides, ("left", "right")
     some, few = sampler.tried_rows(side, _LOOKED_AT, rng), sampler.compared(1 - side, rng)
     mine = made(sides[side][some], side=names[side])
     others = made(sides[1 - side][few], side=names[1 - side])
-    squares = (sampler.misses(side, some, few, mine @ (others * made.signs).T) ** 2).sum(axis=1)
+    misses = sampler.misses(side, some, few, mine @ (others * made.signs).T)
     if sampler.same:
-        squares += sampler.own_misses(some, mine**2 @ made.signs) ** 2
-    result = np.full(sides[side].shape[0], squares.mean())
-    result[some] = squares
+        misses = np.column_stack([misses, sampler.own_misses(some, mine**2 @ made.signs)])
+    sizes = np.linalg.norm(misses, axis=1)
+    result = np.full(sides[side].shape[0], sizes.mean())
+    result[some] = sizes
     return result

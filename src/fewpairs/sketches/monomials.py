@@ -18,9 +18,11 @@ from scipy.sparse.linalg import svds
 
 from fewpairs.arrays import FloatArray, IntArray
 
-#: Up to this many dimensions, axes come from the whole d × d matrix of moments; above, there are at
-#: most so many.
-_DENSE, _AXES = 2000, 200
+#: Up to this many dimensions, axes come from the whole d × d matrix of moments; for so few rows,
+#: from their inner products; otherwise there are at most so many.
+_DENSE, _FEW_ROWS, _AXES = 2000, 1000, 200
+#: Axes whose mean square is below this share of the largest one's are rounding.
+_ROUNDING = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,14 +190,20 @@ def principal_axes(
         moments = moments.toarray() if sp.issparse(moments) else moments
         values, vectors = la.eigh(moments, subset_by_index=[max(0, d - most), d - 1])
         return upright(vectors[:, ::-1]), np.maximum(values[::-1], 0)
-    if together.shape[0] <= _AXES + 1:
-        whole = together.toarray() if sp.issparse(together) else together
-        _, lengths, axes = la.svd(whole, full_matrices=False)
-    else:
-        start = np.ones(min(together.shape))  # the same axes each time
-        wanted = min(most, _AXES)
-        _, lengths, axes = svds(together, wanted, v0=start, return_singular_vectors="vh")
-    order = np.argsort(-lengths)[:most]
+    empty = (together.nnz if sp.issparse(together) else np.count_nonzero(together)) == 0
+    if empty:
+        return np.eye(d, 1), np.zeros(1)
+    if together.shape[0] <= _FEW_ROWS:
+        inner = together @ together.T
+        inner = inner.toarray() if sp.issparse(inner) else inner
+        values, vectors = la.eigh(inner)
+        kept = np.flatnonzero(values > _ROUNDING * values[-1])[::-1][:most]
+        axes = (together.T @ vectors[:, kept]) / np.sqrt(values[kept])
+        return upright(np.asarray(axes)), np.asarray(values[kept])
+    start = np.ones(min(together.shape))  # the same axes each time
+    wanted = min(most, _AXES)
+    _, lengths, axes = svds(together, wanted, v0=start, return_singular_vectors="vh")
+    order = np.argsort(-lengths)
     return upright(axes[order].T), np.asarray(lengths[order] ** 2)
 
 

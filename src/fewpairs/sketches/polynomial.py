@@ -27,6 +27,8 @@ from fewpairs.sketches.regression import Regression, coreset, to_powers, varianc
 CHOICES = ("coreset", "ridge", "chebyshev", "taylor")
 #: Points at which the polynomial is compared with the function.
 _GRID = 2001
+#: Circles that a Taylor series is tried on, in units of the range, and how well two must agree.
+_CIRCLES, _AGREE = (1.0, 0.5, 0.25, 0.125), 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,10 +122,23 @@ def _series(function: Function, degree: int, radius: float, choice: str) -> Floa
     if choice == "chebyshev":
         terms = chebyshev.chebinterpolate(lambda y: function(radius * y), degree)
         return np.asarray(to_powers(degree) @ terms)
-    # Cauchy's integral over a circle: derivatives without differences.
-    around_zero = min(1.0, radius)
-    turns = np.exp(2j * np.pi * np.arange(4 * degree + 4) / (4 * degree + 4))
-    points = around_zero * turns
+    powers = np.arange(degree + 1)
+    for shrink in _CIRCLES:
+        r = shrink * min(1.0, radius)
+        wide, narrow = _taylor(function, degree, r), _taylor(function, degree, r / 2)
+        # Where f is analytic within the circle, a smaller one gives the same.
+        if np.abs(wide / 2.0**powers - narrow).max() <= _AGREE * np.abs(wide).max():
+            return np.asarray(wide * (radius / r) ** powers)
+    raise InputError(
+        f"the function is not analytic, or not finite, within {r:.6g} of 0.",
+        "A Taylor series is for functions that are.",
+        'Pass coefficients="coreset".',
+    )
+
+
+def _taylor(function: Function, degree: int, r: float) -> FloatArray:
+    """Return the coefficients of (x / r)ʲ by Cauchy's integral: derivatives without differences."""
+    points = r * np.exp(2j * np.pi * np.linspace(0, 1, 4 * degree + 32, endpoint=False))
     try:
         with np.errstate(all="ignore"):
             around = np.asarray(function(points))
@@ -134,10 +149,4 @@ def _series(function: Function, degree: int, radius: float, choice: str) -> Floa
             "A Taylor series is for analytic functions.",
             'Pass coefficients="coreset".',
         ) from error
-    if not np.isfinite(ahead).all():
-        raise InputError(
-            f"the function is not finite on the circle of {around_zero:.6g} around 0.",
-            "A Taylor series is for functions that are analytic there.",
-            'Pass coefficients="coreset".',
-        )
-    return np.asarray(ahead * (radius / around_zero) ** np.arange(degree + 1))
+    return np.asarray(ahead)

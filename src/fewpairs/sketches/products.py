@@ -56,7 +56,7 @@ def evaluated(function: Function, x: FloatArray) -> FloatArray:
     """Return f(x), or say where it is not defined."""
     try:
         with np.errstate(all="ignore"):
-            values = np.asarray(function(x), dtype=np.float64)
+            values = np.asarray(function(x.copy()), dtype=np.float64)  # it may write to it
     except (TypeError, ValueError) as error:
         raise InputError(
             f"the function failed on an array of numbers: {error}.",

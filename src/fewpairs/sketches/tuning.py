@@ -54,14 +54,14 @@ def tuned_coefficients(
 def _leverage(
     terms: Terms, sampler: Sampler, side: int, starts: IntArray, rng: np.random.Generator
 ) -> FloatArray:
-    """Return for each row its share of the block of terms in which it is largest.
+    """Return for each row the root of its share of the block of terms in which it is largest.
 
     A high power can be a single row's, which a sample of entries would hardly hold: its coefficient
     would be free to be anything, and that row's entries with it.
     """
     rows, some = sampler.sides[side], sampler.tried_rows(side, _SEARCHED, rng)
     squares = np.add.reduceat(terms(rows[some]) ** 2, starts, axis=1)
-    shares = (squares / np.maximum(squares.sum(axis=0), 1e-300)).max(axis=1)
+    shares = np.sqrt((squares / np.maximum(squares.sum(axis=0), 1e-300)).max(axis=1))
     result = np.full(rows.shape[0], shares.mean(), dtype=np.float64)
     result[some] = shares
     return result

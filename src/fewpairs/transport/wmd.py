@@ -87,7 +87,8 @@ class Ground:
         Of length one for cosines, and where that was asked for.
     cosine : bool
     far : float
-        The distance of an empty document to any other: as far as words can be.
+        The distance of an empty document to any other: as far as words can be. Between two
+        tables, the larger one of both counts.
     """
 
     vectors: FloatArray
@@ -194,7 +195,7 @@ class Ground:
                 corpus.words,
                 corpus.weights,
                 corpus.starts[part.start : part.stop + 1],
-                self.far,
+                max(self.far, other.far),
                 result[k, part],
             )
             place[mine] = -1
