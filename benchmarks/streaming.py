@@ -23,7 +23,7 @@ VOCABULARY = 50_000
 
 
 def write(path: Path, size: int) -> None:
-    """Write about `size` bytes: words of a Zipf law, ten neighbours of a line about one topic."""
+    """Write about `size` bytes: words of a Zipf law, independent of each other."""
     rng = np.random.default_rng(0)
     shares = 1 / np.arange(3, VOCABULARY + 3)
     shares /= shares.sum()

@@ -1,7 +1,8 @@
 """What each option of the word vectors is worth, and how the default was chosen.
 
-One option changed at a time, English Wikipedia, K = 200. The default is what does best on the first
-column, every second pair of MEN, among settings of equal price; the other columns took no part.
+One option changed at a time, English Wikipedia, K = 200. The default number of references is what
+does best on the first column, every second pair of MEN, among those tried; the other columns took
+no part. The other options are the paper's.
 Writes docs/word-vector-options-table.md.
 
     FEWPAIRS_DATA=… python benchmarks/word_vector_options.py [--quick]
