@@ -2,10 +2,10 @@
 
 Every method returns 61 columns (m = 20, r = 3; Fourier pairs 60). Data are scaled to [−1, 1], as in
 the paper's files. Each method, the exact machine too, has γ and C chosen by three folds on 1,500
-rows; errors are means of ten folds. Kernel errors are on 1,000 rows at γ = 0.3 over the mean squared distance:
-the paper's mean squared relative error of an entry, and the relative Frobenius error. Times are CPU
-seconds of training, features included. PolynomialCountSketch stands for another kernel,
-(1 + γ⟨x, y⟩)³. Writes docs/kernel-svm-table.md.
+rows; errors are means of ten folds. Kernel errors are on 1,000 rows at γ = 0.3 over the mean
+squared distance: the paper's mean squared relative error of an entry, and the relative Frobenius
+error. Times are CPU seconds of training, features included. PolynomialCountSketch stands for
+another kernel, (1 + γ⟨x, y⟩)³. Writes docs/kernel-svm-table.md.
 
     FEWPAIRS_DATA=… python benchmarks/kernel_svm.py [--quick] [--folds 10] [--jobs 2]
 """
