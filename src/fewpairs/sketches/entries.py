@@ -30,7 +30,7 @@ _LONGEST, _NEAR, _PRODUCTS = 0.25, 0.1, 2 * 10**9
 #: square; of those of a row, so many are taken.
 _NEARLY, _MOST_NEAR = 0.05, 10
 #: Inner products that are looked at at a time.
-_BLOCK = 4 * 10**6
+_BLOCK = 5 * 10**5
 
 
 class Entries(NamedTuple):
@@ -187,7 +187,7 @@ class Sampler:
         count = int(np.clip(_PRODUCTS // (m * d), min(20, count), count))
         chosen = rng.choice(left.shape[0], max(1, count), p=chances)
         found: list[tuple[IntArray, IntArray, FloatArray]] = []
-        for part in np.array_split(chosen, 1 + len(chosen) * m // _BLOCK):
+        for part in np.array_split(chosen, min(len(chosen), 1 + len(chosen) * m // _BLOCK)):
             products = left[part] @ right.T
             products = products.toarray() if sp.issparse(products) else products
             near = self._near(part[:, None], np.arange(m), products)
