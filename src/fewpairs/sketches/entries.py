@@ -22,15 +22,13 @@ from fewpairs.sketches.products import Function, evaluated, row_products, square
 #: Rows that a row is compared with to guess its size: the longest, and as many at random.
 _COMPARED = 8
 #: Rows of which sizes are guessed at a time, and long rows that are remembered.
-_STRIP, _MOST_LONGEST = 2**15, 200
+_STRIP, _MOST_LONGEST = 2**13, 200
 #: Shares of the entries that are between the longest rows, and on the diagonal; rows that are
-#: searched for nearly equal ones are as many as the latter, within so many multiplications.
-_LONGEST, _NEAR, _PRODUCTS = 0.25, 0.1, 2 * 10**9
+#: searched for nearly equal ones are as many as the latter, within so many inner products.
+_LONGEST, _NEAR, _PRODUCTS = 0.25, 0.1, 10**7
 #: Rows are nearly equal when their squared distance is below this share of the shorter one's
 #: square; of those of a row, so many are taken.
 _NEARLY, _MOST_NEAR = 0.05, 10
-#: Inner products that are looked at at a time.
-_BLOCK = 5 * 10**5
 
 
 class Entries(NamedTuple):
@@ -183,22 +181,29 @@ class Sampler:
     ) -> tuple[IntArray, IntArray, FloatArray]:
         """Draw rows and find the nearly equal ones of the other side; the diagonal is left out."""
         left, right = self.sides
-        m, d = right.shape
-        count = int(np.clip(_PRODUCTS // (m * d), min(20, count), count))
-        chosen = rng.choice(left.shape[0], max(1, count), p=chances)
-        found: list[tuple[IntArray, IntArray, FloatArray]] = []
-        for part in np.array_split(chosen, min(len(chosen), 1 + len(chosen) * m // _BLOCK)):
-            products = left[part] @ right.T
+        m = right.shape[0]
+        chosen = rng.choice(left.shape[0], max(1, min(count, _PRODUCTS // m)), p=chances)
+        mine = left[chosen].T
+        found = []
+        for start in range(0, m, _STRIP):
+            products = right[start : start + _STRIP] @ mine
             products = products.toarray() if sp.issparse(products) else products
-            near = self._near(part[:, None], np.arange(m), products)
-            for row, i in zip(near, part, strict=True):
-                j = np.flatnonzero(row)
-                j = j[j != i] if self.same else j
-                some = rng.permutation(j)[:_MOST_NEAR]
-                weight = len(j) / max(1, len(some)) / (len(chosen) * chances[i])
-                found.append((np.full(len(some), i), some, np.full(len(some), weight)))
-        i, j, weights = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        return i, j, weights
+            others = np.arange(start, start + len(products))
+            near = self._near(chosen, others[:, None], products)
+            if self.same:
+                near &= chosen != others[:, None]
+            other, k = np.nonzero(near)
+            found.append(np.stack([k, other + start]))
+        k, j = np.concatenate(found, axis=1)
+        # In random order, the first few of each row.
+        order = rng.permutation(len(k))
+        order = order[np.argsort(k[order], kind="stable")]
+        counts = np.bincount(k, minlength=len(chosen))
+        rank = np.arange(len(k)) - np.repeat(np.cumsum(counts) - counts, counts)
+        order = order[rank < _MOST_NEAR]
+        k, j = k[order], j[order]
+        taken = np.minimum(counts, _MOST_NEAR)
+        return chosen[k], j, counts[k] / taken[k] / (len(chosen) * chances[chosen[k]])
 
     def _certain(self, count: int, off: list[FloatArray] | None) -> list[IntArray]:
         """Return so many rows of each side between which all entries are taken."""
