@@ -73,3 +73,19 @@ def test_sampled_rows_stand_for_all_of_them():
     spread = np.std(sums, axis=0) / np.sqrt(200)
     assert (np.abs(np.mean(sums, axis=0) - truth) < 4 * spread).all()
     assert long / 200 > 5 * 60 * 2 / len(u)  # long rows come more often
+
+
+def test_clusters_leave_room_for_all_other_entries():
+    """Every row is nearly equal to a fifth of the others."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(5, 8))[rng.integers(0, 5, 300)] + 0.001 * rng.normal(size=(300, 8))
+    exact, sums = np.cos(x @ x.T), []
+    for seed in range(200):
+        found = draw_entries(np.cos, x, x, None, 400, np.random.default_rng(seed))
+        i, j = found.rows[found.weights > 0], found.columns[found.weights > 0]
+        far = ((x[i] - x[j]) ** 2).sum(axis=1) > 0.1
+        assert np.count_nonzero(far) > 100
+        sums.append([found.weights.sum(), found.weights @ found.exact**2])
+    mean, spread = np.mean(sums, axis=0), np.std(sums, axis=0) / np.sqrt(200)
+    assert abs(mean[0] - exact.size) < 4 * spread[0]
+    assert abs(mean[1] - (exact**2).sum()) < 4 * spread[1]

@@ -28,7 +28,7 @@ _STRIP, _MOST_LONGEST = 2**13, 200
 _LONGEST, _NEAR, _PRODUCTS = 0.25, 0.1, 10**7
 #: Rows are nearly equal when their squared distance is below this share of the shorter one's
 #: square; of those of a row, so many are taken.
-_NEARLY, _MOST_NEAR = 0.05, 10
+_NEARLY, _MOST_NEAR = 0.05, 2
 
 
 class Entries(NamedTuple):
