@@ -1,7 +1,7 @@
 """TensorSketch against scikit-learn's PolynomialCountSketch: seconds at equal degree and size.
 
 20,000 rows, dense in float64 and float32, the same on both sides, and TF-IDF of R8's texts, drawn
-with replacement; one thread, CPU time. Both take turns, five times (sparse: twice): the best times,
+with replacement; one thread, CPU time. Both take turns, thrice (sparse: twice): the best times,
 and the median ratio with the smallest and the largest. Writes docs/tensor-sketch-table.md.
 
     FEWPAIRS_DATA=… python benchmarks/tensor_sketch.py [--quick]
@@ -56,7 +56,7 @@ def main() -> None:
     options = arguments(__doc__.splitlines()[0]).parse_args()
     need_data()
     rng = np.random.default_rng(0)
-    repeats = 1 if options.quick else 5
+    repeats = 1 if options.quick else 3
     dimensions, sizes, degrees = ((64,), (64,), (2,)) if options.quick else (
         (64, 256, 1024), (64, 256, 1024), (2, 3, 5)
     )  # fmt: skip
