@@ -23,9 +23,11 @@ from fewpairs.sketches.products import Function, evaluated, row_products, square
 _COMPARED = 8
 #: Rows of which sizes are guessed at a time, and long rows that are remembered.
 _STRIP, _MOST_LONGEST = 2**13, 200
-#: Shares of the entries that are between the longest rows, and on the diagonal; rows that are
-#: searched for nearly equal ones are as many as the latter, within so many inner products.
-_LONGEST, _NEAR, _PRODUCTS = 0.25, 0.1, 10**7
+#: Shares of the entries that are between the longest rows, and on the diagonal.
+_LONGEST, _DIAGONAL = 0.25, 0.1
+#: Rows that are searched for nearly equal ones, for each entry, within so many inner products, of
+#: which so many are held at a time.
+_SEARCHED, _PRODUCTS, _HELD = 0.05, 10**7, 2**18
 #: Rows are nearly equal when their squared distance is below this share of the shorter one's
 #: square; of those of a row, so many are taken.
 _NEARLY, _MOST_NEAR = 0.05, 2
@@ -144,9 +146,9 @@ class Sampler:
         tops = self._certain(int(np.sqrt(_LONGEST * count)), off)
         inner = [np.repeat(tops[0], len(tops[1])), np.tile(tops[1], len(tops[0]))]
         own = np.mean([chances for chances, _ in likely], axis=0)
-        layers = [self._near_pairs(int(_NEAR * count), own, rng)]
+        layers = [self._near_pairs(int(_SEARCHED * count), own, rng)]
         if self.same:
-            on = rng.choice(n, max(1, int(_NEAR * count)), p=own)
+            on = rng.choice(n, max(1, int(_DIAGONAL * count)), p=own)
             layers.append((on, on, 1 / (len(on) * own[on])))
         rest = max(1, count - len(inner[0]) - sum(len(layer[0]) for layer in layers))
         kind = rng.integers(0, len(likely) + 1, rest)
@@ -183,10 +185,10 @@ class Sampler:
         left, right = self.sides
         m = right.shape[0]
         chosen = rng.choice(left.shape[0], max(1, min(count, _PRODUCTS // m)), p=chances)
-        mine = left[chosen].T
+        mine, strip = left[chosen].T, max(1, _HELD // len(chosen))
         found = []
-        for start in range(0, m, _STRIP):
-            products = right[start : start + _STRIP] @ mine
+        for start in range(0, m, strip):
+            products = right[start : start + strip] @ mine
             products = products.toarray() if sp.issparse(products) else products
             others = np.arange(start, start + len(products))
             near = self._near(chosen, others[:, None], products)
