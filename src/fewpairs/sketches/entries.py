@@ -12,11 +12,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.factored.error import ErrorEstimate
+from fewpairs.sketches.matches import Matches
 from fewpairs.sketches.products import Function, evaluated, row_products, squares
 
 #: Rows that a row is compared with to guess its size: the longest, and as many at random.
@@ -25,12 +25,8 @@ _COMPARED = 8
 _STRIP, _MOST_LONGEST = 2**13, 200
 #: Shares of the entries that are between the longest rows, and on the diagonal.
 _LONGEST, _DIAGONAL = 0.25, 0.1
-#: Rows that are searched for nearly equal ones, for each entry, within so many inner products, of
-#: which so many are held at a time.
-_SEARCHED, _PRODUCTS, _HELD = 0.05, 10**7, 2**18
-#: Rows are nearly equal when their squared distance is below this share of the shorter one's
-#: square; of those of a row, so many are taken.
-_NEARLY, _MOST_NEAR = 0.05, 2
+#: Rows that are searched for nearly equal ones, for each entry.
+_SEARCHED = 0.05
 
 
 class Entries(NamedTuple):
@@ -89,6 +85,7 @@ class Sampler:
         self._heights = heights or (np.ones(left.shape[0]), np.ones(right.shape[0]))
         self._squares = [squares(left)]
         self._squares.append(self._squares[0] if self.same else squares(right))
+        self._matches = Matches(left, right, self._squares)
         self._tops = [_largest(square, _MOST_LONGEST) for square in self._squares]
         self._chances = [self._likely(0, rng)]
         self._chances.append(self._chances[0] if self.same else self._likely(1, rng))
@@ -146,7 +143,7 @@ class Sampler:
         tops = self._certain(int(np.sqrt(_LONGEST * count)), off)
         inner = [np.repeat(tops[0], len(tops[1])), np.tile(tops[1], len(tops[0]))]
         own = np.mean([chances for chances, _ in likely], axis=0)
-        layers = [self._near_pairs(int(_SEARCHED * count), own, rng)]
+        layers = [self._matches.pairs(int(_SEARCHED * count), own, rng)]
         if self.same:
             on = rng.choice(n, max(1, int(_DIAGONAL * count)), p=own)
             layers.append((on, on, 1 / (len(on) * own[on])))
@@ -165,47 +162,12 @@ class Sampler:
         # What belongs to another layer stands for nothing here.
         weights[np.isin(i, tops[0]) & np.isin(j, tops[1])] = 0.0
         drawn = np.arange(len(i)) >= len(i) - rest
-        weights[drawn & self._near(i, j, products)] = 0.0
+        weights[drawn & self._matches.near(i, j, products)] = 0.0
         products = np.concatenate([row_products(left[inner[0]], right[inner[1]]), products])
         i, j = np.concatenate([inner[0], i]), np.concatenate([inner[1], j])
         weights = np.concatenate([np.ones(len(inner[0])), weights])
         exact = evaluated(self._function, products)
         return Entries(i, j, exact, weights * (z[i] * w[j]) ** 2, len(inner[0]))
-
-    def _near(self, i: IntArray, j: IntArray, products: FloatArray) -> npt.NDArray[np.bool_]:
-        """Say which entries are between nearly equal rows, or on the diagonal."""
-        a, b = self._squares[0][i], self._squares[1][j]
-        near = a + b - 2 * products <= _NEARLY * np.minimum(a, b)
-        return near | (i == j) if self.same else near
-
-    def _near_pairs(
-        self, count: int, chances: FloatArray, rng: np.random.Generator
-    ) -> tuple[IntArray, IntArray, FloatArray]:
-        """Draw rows and find the nearly equal ones of the other side; the diagonal is left out."""
-        left, right = self.sides
-        m = right.shape[0]
-        chosen = rng.choice(left.shape[0], max(1, min(count, _PRODUCTS // m)), p=chances)
-        mine, strip = left[chosen].T, max(1, _HELD // len(chosen))
-        found = []
-        for start in range(0, m, strip):
-            products = right[start : start + strip] @ mine
-            products = products.toarray() if sp.issparse(products) else products
-            others = np.arange(start, start + len(products))
-            near = self._near(chosen, others[:, None], products)
-            if self.same:
-                near &= chosen != others[:, None]
-            other, k = np.nonzero(near)
-            found.append(np.stack([k, other + start]))
-        k, j = np.concatenate(found, axis=1)
-        # In random order, the first few of each row.
-        order = rng.permutation(len(k))
-        order = order[np.argsort(k[order], kind="stable")]
-        counts = np.bincount(k, minlength=len(chosen))
-        rank = np.arange(len(k)) - np.repeat(np.cumsum(counts) - counts, counts)
-        order = order[rank < _MOST_NEAR]
-        k, j = k[order], j[order]
-        taken = np.minimum(counts, _MOST_NEAR)
-        return chosen[k], j, counts[k] / taken[k] / (len(chosen) * chances[chosen[k]])
 
     def _certain(self, count: int, off: list[FloatArray] | None) -> list[IntArray]:
         """Return so many rows of each side between which all entries are taken."""
