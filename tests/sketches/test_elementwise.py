@@ -487,3 +487,38 @@ def test_taylor_series_are_those_of_the_function():
     np.testing.assert_allclose(by_hand, [0, 3, 0, -9, 0, 2 * 3**5 / 15], atol=1e-5)
     with pytest.raises(fp.errors.InputError, match="not analytic"):
         fp.elementwise(np.abs, u, **options)
+
+
+def test_the_stated_error_sees_a_single_entry_of_the_diagonal():
+    """Neither long, nor bad in its row: only with itself."""
+
+    def bump(x):
+        return x + 5 * np.exp(-(((x - 0.98) / 0.02) ** 2))
+
+    u = np.hstack([rows(400, 4, scale=0.1), np.zeros((400, 2))])
+    u[:40, :4] = 1.3 * np.eye(4)[np.arange(40) % 4]
+    u[50] = [0, 0, 0, 0, 0.7, 0.7]
+    made = make_map(
+        lambda x: x, u, u, SketchOptions(degree=1, sketch_size=20), rng=np.random.default_rng(0)
+    )
+    guess, exact = (made(u) * made.signs) @ made(u).T, bump(u @ u.T)
+    off = (guess - exact) ** 2
+    own = off[50, 50] / off.sum()
+    truth, held = np.linalg.norm(guess - exact) / np.linalg.norm(exact), 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        error = judged(made, Sampler(bump, u, u, None, rng), 1000, rng)
+        held += error.low <= truth <= error.high
+    assert own > 0.99
+    assert held >= 17
+
+
+def test_a_linear_term_with_more_axes_than_are_found_is_sketched_beside():
+    u = rows(1050, 2100, scale=0.02)
+    linear = {"f": lambda x: 1.0 * x, "degree": 1, "sketch_size": 700, "random_state": 0}
+    K = fp.elementwise(U=u, **linear)
+    assert K.left.shape[1] > 201
+    exact = u @ u.T
+    whole = np.linalg.eigvalsh(exact)[::-1]
+    axes_alone = np.sqrt((whole[200:] ** 2).sum() / (whole**2).sum())
+    assert relative(K, exact) < 0.9 * axes_alone
