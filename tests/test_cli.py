@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fewpairs as fp
-from fewpairs.item_files import read_items
+from fewpairs.items.readers import read_items
 
 NAMES = [
     f"{first} {last}"

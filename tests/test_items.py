@@ -9,7 +9,7 @@ import pytest
 
 import fewpairs as fp
 from fewpairs.errors import InputError
-from fewpairs.items import as_items
+from fewpairs.items.items import as_items
 
 WORDS = ["ape", "bee", "cat", "dog"]
 MATRIX = fp.approximate(WORDS, fp.StringSimilarity(), landmarks=4, random_state=0).to_dense()

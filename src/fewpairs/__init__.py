@@ -36,7 +36,7 @@ _HOMES = {
     "rbf_kernel": "sketches.gaussian",
     "FactoredMatrix": "factored.matrix",
     "load": "factored.storage",
-    "ErrorEstimate": "factored.error",
+    "ErrorEstimate": "error.estimate",
     "linearize": "tasks.linearize",
     "approximate": "approximation",
     "plan": "planning",

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from fewpairs.arguments import evaluations_of
 from fewpairs.arrays import RandomState, generator
+from fewpairs.error.estimate import check_target
 from fewpairs.errors import InputError
-from fewpairs.factored.error import check_target
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.methods.base import assemble
 from fewpairs.methods.error import verdict

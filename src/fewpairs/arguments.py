@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from fewpairs.arrays import is_whole
 from fewpairs.errors import BudgetError, InputError, LandmarksCutWarning, UnknownNameError
 from fewpairs.oracle.requests import Planner
-from fewpairs.scalars import is_whole
 
 
 def evaluations_of(budget: float, planner: Planner) -> int:

@@ -1,19 +1,42 @@
-"""The types of arrays that pass between rooms, and the one source of randomness."""
+"""Types that pass between rooms, what counts as a number, and the one source of randomness."""
 
 from __future__ import annotations
 
-from typing import TypeAlias
+import math
+from typing import TypeAlias, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 
 from fewpairs.errors import InputError
-from fewpairs.scalars import is_whole
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 SingleArray: TypeAlias = npt.NDArray[np.float32]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | None
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Say whether this is an integer, Python's or NumPy's; booleans are not."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Say whether this is a finite real number, Python's or NumPy's; booleans are not."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        return False
+    return math.isfinite(value)
+
+
+def check_gamma(gamma: object) -> float:
+    """Return a kernel's γ, the factor of the distance, if it is a positive number."""
+    if not is_number(gamma) or gamma <= 0:
+        raise InputError(
+            f"gamma is {gamma!r}.",
+            "It says how fast the similarity falls with the distance.",
+            "Pass a positive number, for example 1.0.",
+        )
+    return float(gamma)
 
 
 def generator(random_state: RandomState) -> np.random.Generator:

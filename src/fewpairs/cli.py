@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from fewpairs.errors import FewpairsError, InputError, UnknownNameError
-from fewpairs.item_files import read_items
+from fewpairs.items.readers import read_items
 
 app = typer.Typer(
     help="The whole similarity matrix from a few pairs.",

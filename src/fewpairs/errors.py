@@ -6,8 +6,13 @@ Every message has four parts, in this order: what was wrong, where, why it matte
 from __future__ import annotations
 
 import difflib
+import sys
+import warnings
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
+
+_OURS = str(Path(__file__).parent)
 
 
 class FewpairsError(Exception):
@@ -129,3 +134,11 @@ class FewerDimensionsWarning(FewpairsWarning):
 
 class NegativeKernelWarning(FewpairsWarning):
     """An approximated kernel has sums that are not positive."""
+
+
+def warn(warning: FewpairsWarning) -> None:
+    """Issue a warning that names the caller's line: the first one outside of fewpairs."""
+    level, frame = 2, sys._getframe(1)  # noqa: SLF001 - the only way to know who called
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OURS):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(warning, stacklevel=level)

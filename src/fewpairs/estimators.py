@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fewpairs.approximation import approximate
 from fewpairs.arrays import FloatArray, RandomState
-from fewpairs.items import Items, as_items
+from fewpairs.items.items import Items, as_items
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.similarities.base import as_similarity

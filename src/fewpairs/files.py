@@ -1,4 +1,4 @@
-"""Arrays and facts in one file: safetensors, checksums, no pickle, never half written."""
+"""Files that are never half written; and arrays with facts in one file, checksummed, no pickle."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,36 @@ _LARGEST_HEADER = 64 * 2**20
 _DTYPES = {"float64", "float32", "int64", "uint8"}
 
 
+@contextmanager
+def atomic(path: Path) -> Iterator[Path]:
+    """Give a temporary path to write to; afterwards `path` holds all of it, or what it held before.
+
+    The data are flushed to the disk before the name is changed, so that a crash cannot leave an
+    empty file under the old name.
+    """
+    refuse_unwritable(path)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    os.close(handle)
+    unfinished = Path(name)
+    try:
+        yield unfinished
+        with unfinished.open("rb+") as file:
+            os.fsync(file.fileno())
+        unfinished.chmod(0o666 & ~_umask())
+        unfinished.replace(path)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def refuse_unwritable(path: Path) -> None:
+    """Refuse a folder's name, and a file in a folder that does not exist."""
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        message = f"cannot write {str(path)!r}: it is a folder, or its folder does not exist"
+        raise FileNotFoundError(message)
+
+
 def write(path: str | Path, arrays: Mapping[str, npt.NDArray[Any]], facts: dict[str, Any]) -> None:
     """Write arrays and facts to `path` by way of a temporary file in the same folder.
 
@@ -38,9 +69,7 @@ def write(path: str | Path, arrays: Mapping[str, npt.NDArray[Any]], facts: dict[
         Whatever JSON can hold.
     """
     target = Path(path)
-    if target.is_dir() or not target.absolute().parent.is_dir():
-        message = f"cannot write {str(target)!r}: it is a folder, or its folder does not exist"
-        raise FileNotFoundError(message)
+    refuse_unwritable(target)
     plain = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     described = {
         name: {
@@ -56,18 +85,8 @@ def write(path: str | Path, arrays: Mapping[str, npt.NDArray[Any]], facts: dict[
         allow_nan=False,
     )
     metadata = {_KEY: text, _CHECKSUM: hashlib.sha256(text.encode()).hexdigest()}
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
-    os.close(handle)
-    try:
-        save_file(plain, name, metadata=metadata)
-        with Path(name).open("rb+") as file:
-            os.fsync(file.fileno())
-        Path(name).chmod(0o666 & ~_umask())
-        Path(name).replace(target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    _sync_folder(target.parent)
+    with atomic(target) as unfinished:
+        save_file(plain, unfinished, metadata=metadata)
 
 
 def read(path: str | Path) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:

@@ -1,12 +1,15 @@
-"""Threads, BLAS limits, and the memory ceiling."""
+"""What a run may take of the machine: threads, BLAS threads, memory, time to compile."""
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
 import threadpoolctl
 
@@ -14,6 +17,11 @@ from fewpairs.errors import InputError, MemoryCeilingError
 
 #: Largest array, in bytes, that a convenience such as `to_dense` will allocate unasked.
 MEMORY_CEILING = 2 * 2**30
+#: How every kernel is compiled: kept on disk, run beside other threads, indices not checked.
+COMPILED: dict[str, Any] = {"cache": True, "nogil": True, "boundscheck": False}
+
+_LOG = logging.getLogger("fewpairs")
+_announced: set[int] = set()
 
 
 def count_jobs(n_jobs: int | None) -> int:
@@ -67,3 +75,31 @@ def refuse_above(ceiling: float, n_rows: int, n_columns: int, instead: str) -> N
             "The factored form exists so that this array need not.",
             f"{instead} or raise the ceiling with ceiling=<bytes>.",
         )
+
+
+def announce(kernel: Any, what: str) -> None:
+    """Tell, once, that a kernel is about to be compiled, which takes some seconds.
+
+    Nothing is said if its compiled form is in memory or on disk already.
+
+    Parameters
+    ----------
+    kernel : function compiled by numba
+    what : str
+        What it is to the person who waits.
+    """
+    if id(kernel) in _announced or getattr(kernel, "signatures", True):
+        return
+    _announced.add(id(kernel))
+    if not _on_disk(kernel):
+        message = f"fewpairs: compiling {what} for this processor, once; some seconds."
+        _LOG.info(message)
+        if sys.stderr is not None and sys.stderr.isatty():
+            sys.stderr.write(message + "\n")
+
+
+def _on_disk(kernel: Any) -> bool:
+    # numba keeps one index file for each function, named after it, in the cache's folder.
+    folder = getattr(getattr(kernel, "_cache", None), "cache_path", None)
+    name = getattr(kernel, "__name__", "")
+    return folder is not None and any(Path(folder).glob(f"*{name}*.nbi"))

@@ -19,7 +19,7 @@ from fewpairs.arguments import (
     evaluations_of,
 )
 from fewpairs.errors import InputError
-from fewpairs.items import as_items
+from fewpairs.items.items import as_items
 from fewpairs.methods.base import KnownOption, Method
 from fewpairs.methods.catalogue import find_method
 from fewpairs.methods.fitted import Fitted

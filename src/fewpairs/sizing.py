@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fewpairs.error.estimate import ErrorEstimate
 from fewpairs.errors import BudgetError
-from fewpairs.factored.error import ErrorEstimate
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.methods.base import assemble
 from fewpairs.methods.error import Audit, verdict

@@ -13,7 +13,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 import fewpairs as fp
 from fewpairs.errors import InputError, UnknownNameError
-from fewpairs.items import as_items
+from fewpairs.items.items import as_items
 from fewpairs.similarities.strings import SCORERS
 
 X = np.random.default_rng(0).normal(size=(12, 4))

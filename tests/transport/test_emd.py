@@ -131,7 +131,7 @@ def test_bad_input_is_named(a, b, cost, words):
 
 
 def test_a_compilation_is_announced_once(caplog, tmp_path):
-    from fewpairs import compilation
+    from fewpairs import parallel
 
     def kernel():
         cache = SimpleNamespace(cache_path=tmp_path)
@@ -139,10 +139,10 @@ def test_a_compilation_is_announced_once(caplog, tmp_path):
 
     new = kernel()
     with caplog.at_level("INFO", "fewpairs"):
-        compilation.announce(new, "it")
-        compilation.announce(new, "it")
+        parallel.announce(new, "it")
+        parallel.announce(new, "it")
     assert caplog.text.count("compiling") == 1
     (tmp_path / "module.kernel-1.py311.nbi").touch()
     with caplog.at_level("INFO", "fewpairs"):
-        compilation.announce(kernel(), "it")
+        parallel.announce(kernel(), "it")
     assert caplog.text.count("compiling") == 1  # it is on disk

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy.linalg
 
-from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.arrays import FloatArray, IntArray, is_whole
 from fewpairs.errors import InputError
 from fewpairs.factored.source import one_item
-from fewpairs.scalars import is_whole
 
 if TYPE_CHECKING:
     from fewpairs.factored.matrix import FactoredMatrix

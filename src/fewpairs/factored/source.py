@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.errors import NotAttachedError
 from fewpairs.factored.known import Lines
-from fewpairs.items import Items, as_items
+from fewpairs.items.items import Items, as_items
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.similarities.base import Similarity
 

@@ -10,12 +10,12 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from fewpairs import files
+from fewpairs.error.estimate import ErrorEstimate
 from fewpairs.errors import InputError
-from fewpairs.factored.error import ErrorEstimate
 from fewpairs.factored.known import Known, Lines
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.factored.source import Source
-from fewpairs.items import Items, as_items
+from fewpairs.items.items import Items, as_items
 from fewpairs.similarities.base import Similarity, as_similarity
 
 Arrays = dict[str, npt.NDArray[Any]]

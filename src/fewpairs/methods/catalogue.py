@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from fewpairs.arrays import is_number, is_whole
 from fewpairs.errors import AsymmetryError, InputError, UnknownNameError
 from fewpairs.methods.base import KnownOption, Method
 from fewpairs.methods.cur import SiCUR, Skeleton, StaCUR
 from fewpairs.methods.fitted import Fitted
 from fewpairs.methods.nystrom import Nystrom, RescaledSMSNystrom, SMSNystrom
 from fewpairs.methods.optimal import Optimal
-from fewpairs.scalars import is_number, is_whole
 
 METHODS: dict[str, type[Any]] = {
     "fitted": Fitted,

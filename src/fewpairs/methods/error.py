@@ -9,8 +9,8 @@ import numpy as np
 import scipy.special
 
 from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.error.estimate import ErrorEstimate
 from fewpairs.errors import ErrorEstimateWarning
-from fewpairs.factored.error import ErrorEstimate
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.methods.pairs import Drawn
 from fewpairs.methods.unseen import Stratum, Unseen, of_aside, of_pairs, seen, unseen

@@ -9,7 +9,7 @@ import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.errors import SimilarityError
-from fewpairs.items import Items
+from fewpairs.items.items import Items
 from fewpairs.oracle.requests import Rectangle, Request, Scattered
 from fewpairs.similarities.base import Similarity
 

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from fewpairs.arrays import FloatArray, RandomState, generator
+from fewpairs.arrays import FloatArray, RandomState, generator, is_whole
 from fewpairs.errors import InputError
-from fewpairs.items import as_items
+from fewpairs.items.items import as_items
 from fewpairs.oracle.evaluation import evaluate
 from fewpairs.oracle.requests import Rectangle, Scattered
-from fewpairs.scalars import is_whole
 from fewpairs.similarities.base import as_similarity
 
 _REPEATED = 20

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.errors import AsymmetryError, InputError, SimilarityError, StoppedError
-from fewpairs.items import as_items
+from fewpairs.items.items import as_items
 from fewpairs.oracle.evaluation import Outcome, evaluate
 from fewpairs.oracle.execution import run
 from fewpairs.oracle.memory import ColumnStore, EntryStore, Memory

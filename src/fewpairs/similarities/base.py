@@ -10,10 +10,9 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from fewpairs.arrays import FloatArray
+from fewpairs.arrays import FloatArray, is_whole
 from fewpairs.errors import InputError, SimilarityError
-from fewpairs.items import Items
-from fewpairs.scalars import is_whole
+from fewpairs.items.items import Items
 
 Pair = tuple[Any, Any]
 

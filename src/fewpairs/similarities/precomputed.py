@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fewpairs.errors import AsymmetryError, InputError
-from fewpairs.items import Items
+from fewpairs.items.items import Items
 from fewpairs.similarities.base import Pair, Similarity
 
 #: Rows compared at a time when symmetry is checked, so that a memmap is never read whole.

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from fewpairs.arrays import FloatArray
 from fewpairs.errors import InputError, MissingExtraError, UnknownNameError
-from fewpairs.items import Items
+from fewpairs.items.items import Items
 from fewpairs.similarities.base import Pair, Similarity
 
 

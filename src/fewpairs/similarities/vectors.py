@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 
 from fewpairs.arrays import FloatArray
 from fewpairs.errors import InputError, UnknownNameError
-from fewpairs.items import Items
+from fewpairs.items.items import Items
 from fewpairs.similarities.base import Pair, Similarity
 
 METRICS = ("cosine", "dot", "rbf", "laplacian", "sigmoid", "polynomial")

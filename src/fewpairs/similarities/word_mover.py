@@ -9,7 +9,7 @@ import numpy as np
 
 from fewpairs.arrays import FloatArray
 from fewpairs.errors import InputError
-from fewpairs.items import Items
+from fewpairs.items.items import Items
 from fewpairs.similarities.base import Pair, Similarity
 from fewpairs.text.documents import Documents, StopWords, Tokenizer
 from fewpairs.text.word_vectors import WordVectors

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fewpairs.factored.error import ErrorEstimate
+from fewpairs.error.estimate import ErrorEstimate
 from fewpairs.sketches.feature_map import FeatureMap
 from fewpairs.sketches.fitting import SketchOptions
 from fewpairs.sketches.products import Function, radius_of

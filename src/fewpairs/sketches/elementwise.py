@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fewpairs.arrays import FloatArray, RandomState, generator
+from fewpairs.arrays import FloatArray, RandomState, generator, is_whole
+from fewpairs.error.estimate import ErrorEstimate, check_target
 from fewpairs.errors import InputError
-from fewpairs.factored.error import ErrorEstimate, check_target
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.parallel import count_jobs
-from fewpairs.scalars import is_whole
 from fewpairs.sketches.choosing import Chosen, Proposals, choose_columns, choose_degree
 from fewpairs.sketches.entries import Sampler
 from fewpairs.sketches.feature_map import FeatureMap

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fewpairs.arrays import FloatArray, IntArray
-from fewpairs.factored.error import ErrorEstimate
+from fewpairs.error.estimate import ErrorEstimate
 from fewpairs.sketches.matches import Matches
 from fewpairs.sketches.products import Function, evaluated, row_products, squares
 

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 import scipy.linalg as la
 
-from fewpairs.arrays import FloatArray
+from fewpairs.arrays import FloatArray, is_whole
 from fewpairs.errors import InputError
-from fewpairs.scalars import is_whole
 from fewpairs.sketches.entries import Sampler
 from fewpairs.sketches.feature_map import FeatureMap, Terms
 from fewpairs.sketches.monomials import Monomials, heaviest, upright

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fewpairs.arrays import FloatArray
+from fewpairs.arrays import FloatArray, is_number
 from fewpairs.errors import InputError
-from fewpairs.scalars import is_number
 from fewpairs.sketches.elementwise import (
     ElementwiseMatrix,
     check_lengths,

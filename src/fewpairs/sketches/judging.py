@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fewpairs.arrays import FloatArray
-from fewpairs.factored.error import ErrorEstimate
+from fewpairs.error.estimate import ErrorEstimate
 from fewpairs.sketches.entries import Sampler
 from fewpairs.sketches.feature_map import FeatureMap
 from fewpairs.sketches.tensor_sketch import parts

@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from numba import njit
 
 from fewpairs.arrays import IntArray
-from fewpairs.compilation import announce
+from fewpairs.parallel import announce
 
 #: Rows whose terms are worked on at a time; and numbers of a single power, whose transforms then
 #: stay in the cache.

@@ -14,10 +14,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from fewpairs.arrays import FloatArray, RandomState, generator
+from fewpairs.arrays import FloatArray, RandomState, generator, is_number, is_whole
 from fewpairs.errors import InputError
 from fewpairs.parallel import count_jobs
-from fewpairs.scalars import is_number, is_whole
 from fewpairs.text.documents import Documents
 from fewpairs.text.word_vectors import WordVectors
 from fewpairs.transport.wmd import Ground

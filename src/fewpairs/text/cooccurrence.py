@@ -23,8 +23,8 @@ import scipy.sparse as sp
 from numba import njit
 
 from fewpairs.arrays import FloatArray, IntArray, RandomState, SingleArray, generator
-from fewpairs.compilation import announce
 from fewpairs.errors import InputError, PairsDroppedWarning, UnknownNameError
+from fewpairs.parallel import announce
 from fewpairs.text.corpus import EncodedCorpus
 from fewpairs.text.counting import COMPILED, count_rows, occurrences
 

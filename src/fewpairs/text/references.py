@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from fewpairs.arrays import is_whole
 from fewpairs.errors import InputError, UnknownNameError
-from fewpairs.scalars import is_whole
 
 #: References for each dimension: what the paper takes, and what half of the MEN word pairs
 #: preferred among 4, 20, 40 and 80; below 16,000 quality falls whatever the dimension.

@@ -10,10 +10,9 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from fewpairs.arrays import FloatArray, RandomState, generator
+from fewpairs.arrays import FloatArray, RandomState, generator, is_whole
 from fewpairs.errors import InputError, UnknownNameError
 from fewpairs.parallel import count_jobs
-from fewpairs.scalars import is_whole
 from fewpairs.text.cooccurrence import MAX_PAIRS, Cooccurrences, new_pmi
 from fewpairs.text.corpus import EncodedCorpus
 from fewpairs.text.distance_geometry import (

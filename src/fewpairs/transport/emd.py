@@ -11,8 +11,8 @@ import numpy.typing as npt
 from numba import njit
 
 from fewpairs.arrays import FloatArray
-from fewpairs.compilation import announce
 from fewpairs.errors import InputError
+from fewpairs.parallel import announce
 from fewpairs.transport.reductions import COMPILED
 from fewpairs.transport.simplex import (
     PADDING_COST,

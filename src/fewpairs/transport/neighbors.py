@@ -16,10 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.arrays import FloatArray, IntArray, is_whole
 from fewpairs.errors import InputError, UnknownNameError
 from fewpairs.parallel import count_jobs, one_blas_thread
-from fewpairs.scalars import is_whole
 from fewpairs.text.documents import Documents
 from fewpairs.text.word_vectors import WordVectors
 from fewpairs.transport.bulk import longest, reduce_pair, transport

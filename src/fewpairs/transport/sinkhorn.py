@@ -18,9 +18,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp
 
-from fewpairs.arrays import FloatArray
+from fewpairs.arrays import FloatArray, is_number
 from fewpairs.errors import InputError, NegativeKernelWarning
-from fewpairs.scalars import is_number
 
 #: Sums of a kernel below this share of the largest are set to it, and where the kernel states an
 #: error, sums that its error alone could make: a factored kernel may be negative where it should be

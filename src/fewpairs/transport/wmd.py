@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fewpairs.arrays import FloatArray, IntArray
-from fewpairs.compilation import announce
 from fewpairs.errors import UnknownNameError
-from fewpairs.parallel import MEMORY_CEILING, count_jobs, one_blas_thread, refuse_above
+from fewpairs.parallel import MEMORY_CEILING, announce, count_jobs, one_blas_thread, refuse_above
 from fewpairs.text.documents import Documents
 from fewpairs.text.word_vectors import WordVectors
 from fewpairs.transport.bulk import one_against_many, pair_by_pair

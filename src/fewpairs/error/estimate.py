@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from fewpairs.arrays import is_number
 from fewpairs.errors import InputError
-from fewpairs.scalars import is_number
 
 
 class ErrorEstimate(NamedTuple):

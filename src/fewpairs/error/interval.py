@@ -1,0 +1,82 @@
+"""The 95 % interval of a stated error; docs/error.md derives it in the same letters."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.special
+
+from fewpairs.arrays import FloatArray
+from fewpairs.error.estimate import ErrorEstimate
+from fewpairs.errors import ErrorEstimateWarning, warn
+
+_CONFIDENCE = 0.95
+#: Student's t has a finite variance from 3 degrees of freedom on; with fewer than 2 the interval
+#: would be so wide that it says nothing, whatever was drawn.
+_FEWEST_DEGREES = 2
+#: exp of more than this overflows; an interval that wide says "unknown" just as well.
+_LARGEST_EXPONENT = 700.0
+#: A sample of at least 500 pairs that rests on fewer than 5 of them is a surprise worth a warning.
+_FEW, _MANY = 5, 500
+#: Below this the error is rounding, and whatever carries it is of no interest.
+_ROUNDING = 1e-8
+
+
+class Verdict(NamedTuple):
+    """An estimate, and how many of the drawn pairs carry it.
+
+    Attributes
+    ----------
+    estimate : ErrorEstimate
+    carrying : float
+        n_eff, the effective number of pairs behind the variance; infinite where there is none.
+    """
+
+    estimate: ErrorEstimate
+    carrying: float
+
+    def warned(self) -> ErrorEstimate:
+        """Return the estimate, with a warning if a large sample rests on very few pairs."""
+        value, drawn = self.estimate.value, self.estimate.n_pairs
+        if self.carrying < _FEW and drawn >= _MANY and value > _ROUNDING:
+            warn(
+                ErrorEstimateWarning(
+                    f"the error estimate {value:.3g} rests on about {self.carrying:.1f} of {drawn} "
+                    "sampled pairs; its interval may be too narrow. Ask for more with error_pairs=…"
+                )
+            )
+        return self.estimate
+
+
+def relative_error(A: float, B: float, zeta: FloatArray, n_pairs: int) -> Verdict:
+    """State ε = √(A / B) with its interval.
+
+    Parameters
+    ----------
+    A, B : float
+        Estimated sums of squared residuals and of squared values, over the whole matrix.
+    zeta : ndarray
+        For each pair that chance has drawn, by how much it moves log ε² = log A − log B: the
+        linearised influence of the pair. Pairs that were certain to be drawn are left out.
+    n_pairs : int
+        Pairs that the estimate rests on.
+
+    Returns
+    -------
+    Verdict
+    """
+    if A == 0:
+        return Verdict(ErrorEstimate(0.0, 0.0, 0.0, n_pairs), np.inf)
+    if B == 0:
+        return Verdict(ErrorEstimate(np.inf, np.inf, np.inf, n_pairs), np.inf)
+    value = float(np.sqrt(A / B))
+    variance = float(zeta @ zeta)
+    if variance == 0:
+        return Verdict(ErrorEstimate(value, value, value, n_pairs), np.inf)
+    carrying = variance**2 / float(zeta**2 @ zeta**2)
+    degrees = max(carrying - 1, _FEWEST_DEGREES)
+    t = float(scipy.special.stdtrit(degrees, (1 + _CONFIDENCE) / 2))
+    # ε is the square root of ε²: half of the deviation on a log scale.
+    factor = float(np.exp(min(t * np.sqrt(variance) / 2, _LARGEST_EXPONENT)))
+    return Verdict(ErrorEstimate(value, value / factor, value * factor, n_pairs), carrying)

@@ -1,0 +1,1 @@
+"""What the user compares, and reading it from files."""

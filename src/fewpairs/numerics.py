@@ -1,0 +1,82 @@
+"""Small computations that several rooms need, each written once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from fewpairs.arrays import FloatArray, IntArray
+
+
+def parts(length: int, size: int = 4096) -> Iterator[slice]:
+    """Cut ``range(length)`` into slices of at most `size`, so that temporary arrays stay small."""
+    for start in range(0, length, size):
+        yield slice(start, min(start + size, length))
+
+
+def largest(values: npt.NDArray[Any], count: int) -> IntArray:
+    """Return the places of the `count` largest values, best first, ties by place."""
+    count = min(count, len(values))
+    if count < 1:
+        return np.empty(0, dtype=np.int64)
+    best = np.argpartition(-values, count - 1)[:count]
+    return np.asarray(best[np.lexsort((best, -values[best]))])
+
+
+def row_squares(rows: Any) -> FloatArray:
+    """Return the squared length of each row, of an array or a sparse matrix."""
+    if sp.issparse(rows):
+        return np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()
+    return np.asarray(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
+
+
+def ridge_inverse(
+    values: FloatArray, shares: npt.ArrayLike, largest_value: float | None = None
+) -> FloatArray:
+    """Return λ / (λ² + (δλ₀)²): an inverse that is never larger than 1 / (2δλ₀).
+
+    Parameters
+    ----------
+    values : ndarray
+        Eigenvalues or singular values λ.
+    shares : float or array that broadcasts
+        δ, the ridge as a share of λ₀.
+    largest_value : float, optional
+        λ₀; by default the largest |λ|, or 1 where all are zero.
+
+    Returns
+    -------
+    ndarray
+    """
+    scale = largest_value or float(np.abs(values).max(initial=0)) or 1.0
+    # Scaled first, so that no square over- or underflows.
+    scaled = values / scale
+    return np.asarray(scaled / (scaled**2 + np.asarray(shares) ** 2) / scale)
+
+
+def fix_signs(columns: FloatArray) -> FloatArray:
+    """Make the largest entry of each column positive.
+
+    An eigenvector is determined up to its sign, which otherwise depends on the LAPACK in use.
+    """
+    if columns.size == 0:
+        return columns
+    largest_entry = np.abs(columns).argmax(axis=0)
+    signs = np.sign(columns[largest_entry, np.arange(columns.shape[1])])
+    return columns * np.where(signs == 0, 1.0, signs)
+
+
+def most_affordable(price: Callable[[int], int], most: int, room: int, *, least: int = 0) -> int:
+    """Return the largest count from `least` to `most` whose price is within `room`.
+
+    Prices must not fall as the count grows; `least` itself is not priced.
+    """
+    low, high = least, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if price(middle) <= room else (low, middle - 1)
+    return low
