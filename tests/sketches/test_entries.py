@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from fewpairs.error.interval import relative_error
 from fewpairs.sketches.entries import Sampler
 
 
@@ -89,3 +90,15 @@ def test_clusters_leave_room_for_all_other_entries():
     mean, spread = np.mean(sums, axis=0), np.std(sums, axis=0) / np.sqrt(200)
     assert abs(mean[0] - exact.size) < 4 * spread[0]
     assert abs(mean[1] - (exact**2).sum()) < 4 * spread[1]
+
+
+def test_the_interval_is_that_of_the_stated_error():
+    """Student's t, with as many degrees of freedom as entries that chance has drawn carry it."""
+    u = rows()
+    found = draw_entries(np.exp, u, u, None, 500, np.random.default_rng(0))
+    guess = 1 + found.exact**2 / 9
+    residuals = found.weights * (guess - found.exact) ** 2
+    squares = found.weights * found.exact**2
+    zeta = residuals / residuals.sum() - squares / squares.sum()
+    wanted = relative_error(residuals.sum(), squares.sum(), zeta[found.certain :], 500).estimate
+    np.testing.assert_allclose(found.error(guess), wanted, rtol=1e-12)

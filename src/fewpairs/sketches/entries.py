@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.error.estimate import ErrorEstimate
+from fewpairs.error.interval import relative_error
 from fewpairs.sketches.matches import Matches
 from fewpairs.sketches.products import Function, evaluated, row_products, squares
 
@@ -39,16 +40,18 @@ class Entries(NamedTuple):
     certain: int
 
     def error(self, guess: FloatArray) -> ErrorEstimate:
-        """Estimate the relative Frobenius error, with a 95 % interval on a log scale."""
-        top = max(float(np.abs(self.exact).max(initial=0)), 1e-300)  # squares of squares follow
-        off = self.weights * ((guess - self.exact) / top) ** 2
-        size = self.weights * (self.exact / top) ** 2
-        value = float(np.sqrt(off.sum() / max(size.sum(), 1e-300)))
-        # The ratio of two sums, linearised; entries that stand for themselves do not vary.
-        ratio = (off - value**2 * size)[self.certain :]
-        spread = np.sqrt((ratio**2).sum()) / max(off.sum(), 1e-300)
-        factor = float(np.exp(min(0.98 * spread, 50.0)))  # half of 1.96: an error is a square root
-        return ErrorEstimate(value, value / factor, value * factor, len(self.rows))
+        """State the relative Frobenius error of guesses of these entries, as docs/error.md does."""
+        # Sums of squares are taken in units of the largest entry, so that none over- or underflows.
+        unit = float(np.abs(self.exact).max(initial=0)) or 1.0
+        residuals = self.weights * ((guess - self.exact) / unit) ** 2
+        squares = self.weights * (self.exact / unit) ** 2
+        A, B = float(residuals.sum()), float(squares.sum())
+        zeta = np.zeros(0)
+        if A > 0 and B > 0:
+            zeta = (residuals / A - squares / B)[self.certain :]
+        # Without `Verdict.warned`: where entries that are certain hold nearly all of the error, few of
+        # the drawn ones carry what little uncertainty is left, and a narrow interval is right.
+        return relative_error(A, B, zeta, len(self.rows)).estimate
 
 
 class Sampler:
