@@ -70,7 +70,7 @@ class Kernel:
         options = SketchOptions(degree, size, **{"exact_terms": False} | METHODS[title])
         made = make_map(
             np.exp, self.u, self.u, options, rng=np.random.default_rng(seed),
-            heights=(self.z, self.z),
+            scaling=(self.z, self.z),
         )  # fmt: skip
         regression.SHIFT = before
         features = made(self.u)

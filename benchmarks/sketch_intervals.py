@@ -14,9 +14,9 @@ from common import DOCS, arguments, need_data, relative, table
 from elementwise import Kernel, rows
 from threadpoolctl import threadpool_limits
 
-from fewpairs.sketches.entries import Sampler
+from fewpairs.sketches.error import estimate_error
 from fewpairs.sketches.fitting import SketchOptions, make_map
-from fewpairs.sketches.judging import judged
+from fewpairs.sketches.sampling import Sampler
 
 MAPS = {
     "9 columns, degree 2": SketchOptions(degree=2, columns=9),
@@ -43,7 +43,7 @@ def main() -> None:
                     for seed in range(5 if options.quick else AUDITS):
                         rng = np.random.default_rng(1 + seed)
                         sampler = Sampler(np.exp, u, u, None, rng)
-                        error = judged(made, sampler, ENTRIES, rng)
+                        error = estimate_error(made, sampler, ENTRIES, rng)
                         held = error.low <= truth <= error.high
                         found.append((held, truth > error.high, error.high / error.value - 1))
                     held, above, half = np.mean(found, axis=0)

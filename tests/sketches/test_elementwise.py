@@ -9,13 +9,15 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import check_estimator
 
 import fewpairs as fp
-from fewpairs.sketches.entries import Sampler
+from fewpairs.sketches.coreset import coreset, k_centers
+from fewpairs.sketches.elementwise import ElementwiseMatrix
+from fewpairs.sketches.error import estimate_error
 from fewpairs.sketches.fitting import SketchOptions, make_map
 from fewpairs.sketches.fourier import fourier_features
-from fewpairs.sketches.judging import judged
 from fewpairs.sketches.polynomial import fit_polynomial
 from fewpairs.sketches.products import radius_of
-from fewpairs.sketches.regression import Regression, coreset, k_centers, variances
+from fewpairs.sketches.regression import Regression, variances
+from fewpairs.sketches.sampling import Sampler
 
 COEFFICIENTS = ("tuned", "coreset", "ridge", "chebyshev", "taylor")
 
@@ -196,6 +198,36 @@ def test_bad_options_are_named():
             fp.elementwise(np.exp, rows(), **{name: value})
     with pytest.raises(fp.errors.InputError, match="gamma is 'scale'"):
         fp.RBFSketch(gamma="scale").fit(rows())
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda **options: fp.elementwise(np.exp, rows(), **options),
+        lambda **options: fp.rbf_kernel(rows(), **options),
+        lambda **options: fp.RBFSketch(**options).fit(rows()),
+        lambda **options: fp.PolynomialSketch(**options).fit(rows()),
+    ],
+)
+def test_misspelt_coefficients_are_answered_with_all_names(call):
+    with pytest.raises(fp.errors.UnknownNameError, match='Did you mean "tuned"') as refused:
+        call(coefficients="tuend")
+    assert all(name in str(refused.value) for name in COEFFICIENTS)
+
+
+def test_misspelt_options_of_rbf_kernel_are_answered_with_the_right_ones():
+    with pytest.raises(fp.errors.UnknownNameError, match='Did you mean "sketch_size"'):
+        fp.rbf_kernel(rows(), sketch_sise=5)
+
+
+def test_the_matrix_is_complete_when_it_is_made():
+    K = fp.elementwise(np.exp, rows(), columns=20, random_state=0)
+    again = ElementwiseMatrix(
+        K.left, K.core, polynomial=K.polynomial, curve=K.curve, stopped_because="asked", error=None
+    )
+    assert again.polynomial is K.polynomial
+    assert again.curve == K.curve != []
+    assert again.stopped_because == "asked"
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -426,7 +458,7 @@ def test_the_stated_error_sees_a_row_unlike_all_others(two_sided):
     truth, held = np.linalg.norm(guess - exact) / np.linalg.norm(exact), 0
     for seed in range(20):
         rng = np.random.default_rng(seed)
-        error = judged(made, Sampler(np.exp, u, v, None, rng), 1000, rng)
+        error = estimate_error(made, Sampler(np.exp, u, v, None, rng), 1000, rng)
         held += error.low <= truth <= error.high
     assert held >= 17
 
@@ -507,7 +539,7 @@ def test_the_stated_error_sees_a_single_entry_of_the_diagonal():
     truth, held = np.linalg.norm(guess - exact) / np.linalg.norm(exact), 0
     for seed in range(20):
         rng = np.random.default_rng(seed)
-        error = judged(made, Sampler(bump, u, u, None, rng), 1000, rng)
+        error = estimate_error(made, Sampler(bump, u, u, None, rng), 1000, rng)
         held += error.low <= truth <= error.high
     assert own > 0.99
     assert held >= 17

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from fewpairs.sketches.monomials import heaviest, principal_axes
+from fewpairs.sketches.monomials import heaviest
+from fewpairs.sketches.principal_axes import principal_axes
 
 
 def rows(n=200, d=4, seed=0):

@@ -1,7 +1,8 @@
-"""A map from rows to features whose signed inner products are f of the rows' inner products."""
+"""A map from rows to features, whose signed inner products are f of inner products of rows."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,20 +11,28 @@ import numpy as np
 import numpy.typing as npt
 
 from fewpairs.arrays import FloatArray
+from fewpairs.numerics import parts
 from fewpairs.parallel import one_blas_thread
 from fewpairs.sketches.monomials import Monomials
 from fewpairs.sketches.polynomial import Polynomial
-from fewpairs.sketches.tensor_sketch import TensorSketch, parts
+from fewpairs.sketches.sampling import Entries
+from fewpairs.sketches.tensor_sketch import TensorSketch
+
+#: Rows whose terms are computed at a time: with 400 terms 3 MB, which stay in the cache.
+_STRIP_ROWS = 1024
 
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """Blocks of columns, one for each coefficient: 1, monomials by degree, sketches by degree.
+    """Columns of which features are made, in blocks: one coefficient belongs to each block.
+
+    The first block is the constant 1; then come exact monomials, one block for each degree; then
+    sketches of the degrees from `first` on, one block for each.
 
     Parameters
     ----------
     radius : float
-        Rows are divided by its square root.
+        Rows are divided by its square root, so that inner products lie in [−1, 1].
     monomials : Monomials or None
         None sketches everything.
     sketch : TensorSketch
@@ -40,11 +49,11 @@ class Terms:
     def widths(self) -> list[int]:
         """Columns of each block."""
         exact = [] if self.monomials is None else [int(k) for k in self.monomials.counts if k]
-        return [1, *exact, *[self.sketch.size] * (len(self.sketch.counts) - self.first + 1)]
+        return [1, *exact, *[self.sketch.size] * (self.sketch.degree - self.first + 1)]
 
     def __call__(self, rows: Any) -> npt.NDArray[Any]:
         """Return all columns of rows, dense or sparse; float32 stays float32."""
-        # A column is contiguous: monomials are built one column at a time.
+        # Columns are contiguous in memory, because monomials are built one column at a time.
         columns = np.empty((sum(self.widths), rows.shape[0]), dtype=rows.dtype)
         scaled = rows * (1 / np.sqrt(self.radius)).astype(rows.dtype)
         columns[0] = 1
@@ -52,7 +61,7 @@ class Terms:
         if self.monomials is not None:
             end += len(self.monomials.parents)
             self.monomials.fill(columns[1:end], scaled)
-        if self.first <= len(self.sketch.counts):
+        if self.first <= self.sketch.degree:
             for degree, power in enumerate(self.sketch.powers(scaled), 1):
                 if degree >= self.first:
                     start, end = end, end + self.sketch.size
@@ -62,17 +71,18 @@ class Terms:
 
 @dataclass(frozen=True, eq=False)
 class FeatureMap:
-    """Rows x ↦ terms of x, times a vector of scales or a matrix of leading directions.
+    """Features of a row: its terms, each times a number, or all times a matrix.
 
     Parameters
     ----------
     polynomial : Polynomial
-        That the coefficients come from, or started from.
+        That the coefficients are, or that tuning them started from.
     terms : Terms
     left, right : ndarray of shape (p,) or (p, k)
-        For the rows of U and of V; one and the same array where they are the same.
+        What the p terms of rows of U and of V are multiplied by; one and the same array where U and
+        V are the same.
     signs : ndarray of shape (k,)
-        ±1 of each feature.
+        ±1 of each feature, for inner products.
     """
 
     polynomial: Polynomial
@@ -95,6 +105,37 @@ class FeatureMap:
 
         with one_blas_thread():
             joblib.Parallel(n_jobs, require="sharedmem")(
-                joblib.delayed(fill)(part) for part in parts(rows.shape[0])
+                joblib.delayed(fill)(part) for part in parts(rows.shape[0], _STRIP_ROWS)
             )
         return result
+
+
+def feature_products(
+    entries: Entries,
+    sides: tuple[Any, Any],
+    of_left: Callable[[Any], npt.NDArray[Any]],
+    of_right: Callable[[Any], npt.NDArray[Any]],
+) -> Iterator[tuple[slice, npt.NDArray[Any]]]:
+    """Multiply the features of each entry's row by those of its column, feature by feature.
+
+    Many entries share rows, whose features are computed once.
+
+    Parameters
+    ----------
+    entries : Entries
+    sides : tuple
+        U and V.
+    of_left, of_right : callable
+        From rows of U and of V to features.
+
+    Yields
+    ------
+    tuple
+        A slice of the entries, and its products: one row for each entry, one column for each
+        feature.
+    """
+    rows, row = np.unique(entries.rows, return_inverse=True)
+    columns, column = np.unique(entries.columns, return_inverse=True)
+    u, v = of_left(sides[0][rows]), of_right(sides[1][columns])
+    for part in parts(len(row), _STRIP_ROWS):
+        yield part, u[row[part]] * v[column[part]]

@@ -1,4 +1,7 @@
-"""The Gaussian kernel as an element-wise exponential: exp(−γ|x − y|²) = z(x)·exp(2γ⟨x, y⟩)·z(y)."""
+"""The Gaussian kernel as an element-wise exponential: exp(−γ|x − y|²) = z(x)·exp(2γ⟨x, y⟩)·z(y).
+
+Here z(x) = exp(−γ|x|²).
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fewpairs.arrays import FloatArray, is_number
-from fewpairs.errors import InputError
-from fewpairs.sketches.elementwise import (
-    ElementwiseMatrix,
-    check_lengths,
-    checked_rows,
-    factor,
-)
+from fewpairs.arrays import FloatArray, check_gamma
+from fewpairs.errors import UnknownNameError
+from fewpairs.numerics import row_squares
+from fewpairs.sketches.elementwise import ElementwiseMatrix, sketch_matrix
 from fewpairs.sketches.fitting import SketchOptions
-from fewpairs.sketches.products import squares
+from fewpairs.sketches.rows import check_dimensions, check_rows
+
+#: Options of `elementwise` that say how a map is made, and those that say what is asked of it.
+_MAP_OPTIONS = {field.name for field in fields(SketchOptions)} - {"columns"}
+_OTHER_OPTIONS = {"columns", "target_error", "error_pairs", "random_state", "n_jobs"}
 
 
 def rbf_kernel(
@@ -25,8 +28,8 @@ def rbf_kernel(
 ) -> ElementwiseMatrix:
     """Factor the Gaussian kernel between rows, by Poly-TensorSketch.
 
-    Rows are centred first, unless they are sparse: the kernel does not care, and the polynomial has
-    a smaller range to fit.
+    Rows are centred first, unless they are sparse: the kernel stays the same, and the polynomial
+    has a smaller range to fit.
 
     Parameters
     ----------
@@ -49,38 +52,29 @@ def rbf_kernel(
     >>> K.left.shape[1] < 100, abs(K[0, 0] - 1) < 0.05
     (True, True)
     """
-    left = checked_rows(X, "X")
-    right = left if Y is None else checked_rows(Y, "Y")
-    check_lengths(left, right)
+    for name in options.keys() - _MAP_OPTIONS - _OTHER_OPTIONS:
+        raise UnknownNameError("option", name, _MAP_OPTIONS | _OTHER_OPTIONS, where="of rbf_kernel")
+    left = check_rows(X, "X")
+    right = left if Y is None else check_rows(Y, "Y")
+    check_dimensions(left, right)
     gamma = 1 / left.shape[1] if gamma is None else check_gamma(gamma)
     mean: FloatArray = np.zeros(left.shape[1])
     if not sp.issparse(left) and not sp.issparse(right):
         total = left.sum(axis=0, dtype=np.float64) + right.sum(axis=0, dtype=np.float64)
         mean = total / (left.shape[0] + right.shape[0])
-    names = {field.name for field in fields(SketchOptions)} & options.keys() - {"columns"}
-    sizes = SketchOptions(**{name: options.pop(name) for name in names})
+    made = SketchOptions(**{name: options.pop(name) for name in options.keys() & _MAP_OPTIONS})
     u, z = scaled_rows(left, mean, gamma)
-    if right is left:
-        return factor(np.exp, u, u, sizes, (z, z), **options)
-    v, w = scaled_rows(right, mean, gamma)
-    return factor(np.exp, u, v, sizes, (z, w), **options)
+    v, w = (u, z) if right is left else scaled_rows(right, mean, gamma)
+    return sketch_matrix(np.exp, u, v, made, (z, w), **options)
 
 
 def scaled_rows(rows: Any, mean: FloatArray, gamma: float) -> tuple[Any, FloatArray]:
-    """Return √(2γ)·(x − mean) and z(x); sparse rows stay sparse where the mean is zero."""
+    """Return u = √(2γ)·(x − mean) and z = exp(−|u|²/2) for each row x.
+
+    The kernel is then z·exp(⟨u, v⟩)·w. Sparse rows stay sparse where the mean is zero.
+    """
     if sp.issparse(rows) and mean.any():
         rows = rows.toarray()
     centred = rows if sp.issparse(rows) else rows - mean.astype(rows.dtype)
     scaled = centred * np.sqrt(2 * gamma).astype(rows.dtype)
-    return scaled, np.exp(-squares(scaled) / 2)
-
-
-def check_gamma(gamma: float) -> float:
-    """Check that a width is a positive number."""
-    if not is_number(gamma) or gamma <= 0:
-        raise InputError(
-            f"gamma is {gamma!r}.",
-            "It says how fast the kernel falls with the distance.",
-            "Pass a positive number.",
-        )
-    return float(gamma)
+    return scaled, np.exp(-row_squares(scaled) / 2)

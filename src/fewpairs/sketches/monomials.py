@@ -1,7 +1,8 @@
 """Exact terms: the heaviest monomials of the coordinates on principal axes.
 
-⟨x, y⟩ʲ is a sum over monomials of degree j, and on principal axes few of them carry most of it.
-They have no variance, and each costs one multiplication for a row.
+⟨x, y⟩ʲ = Σ (j!/α!)·xᵅ·yᵅ over all monomials xᵅ = x₁^α₁ … x_p^α_p of degree j. On principal axes,
+few of them carry most of the sum. Unlike a sketch they have no variance, and each costs one
+multiplication for a row.
 """
 
 from __future__ import annotations
@@ -12,35 +13,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import scipy.linalg as la
-import scipy.sparse as sp
-from scipy.sparse.linalg import svds
 
 from fewpairs.arrays import FloatArray, IntArray
-
-#: Up to this many dimensions, axes come from the whole d × d matrix of moments; for so few rows,
-#: from their inner products; otherwise there are at most so many.
-_DENSE, _FEW_ROWS, _AXES = 2000, 1000, 200
-#: Axes whose mean square is below this share of the largest one's are rounding.
-_ROUNDING = 1e-14
+from fewpairs.sketches.principal_axes import principal_axes
 
 
 @dataclass(frozen=True, eq=False)
 class Monomials:
-    """Columns √(j!/α!)·xᵅ, ordered by degree; each is an earlier one times a coordinate.
+    """Columns √(j!/α!)·xᵅ, ordered by degree j; each is an earlier one, its parent, times xₖ.
 
     Parameters
     ----------
     axes : ndarray of shape (d, p)
-        Orthonormal.
+        Orthonormal axes, on which the coordinates are taken.
     parents : ndarray of int64
-        The column that is multiplied, -1 for 1.
+        For each monomial, the column of its parent; -1 where the parent is the constant 1.
     coordinates : ndarray of int64
-        The axis that it is multiplied by.
+        For each monomial, the axis k by which its parent is multiplied.
     scales : ndarray of float64
         √(j!/α!).
     counts : ndarray of int64
-        How many there are of each degree, from 1 on.
+        How many monomials there are of each degree, from 1 on.
     """
 
     axes: FloatArray
@@ -56,40 +49,41 @@ class Monomials:
         return built.T
 
     def fill(self, built: npt.NDArray[Any], rows: Any) -> None:
-        """Write each monomial to a row of `built`, so that memory is read in order."""
-        turned = np.ascontiguousarray(np.asarray(rows @ self.axes.astype(rows.dtype)).T)
+        """Write each monomial to a row of `built`: memory is read and written in order then."""
+        coordinates = np.ascontiguousarray(np.asarray(rows @ self.axes.astype(rows.dtype)).T)
         for k, (parent, axis) in enumerate(zip(self.parents, self.coordinates, strict=True)):
             if parent < 0:
-                built[k] = turned[axis]
+                built[k] = coordinates[axis]
             else:
-                np.multiply(built[parent], turned[axis], out=built[k])
+                np.multiply(built[parent], coordinates[axis], out=built[k])
         built *= self.scales.astype(rows.dtype)[:, None]
 
     @property
     def complete(self) -> list[bool]:
         """Whether all monomials of a degree are there, degree by degree."""
         d, p = self.axes.shape
-        everything = np.cumprod([(p + j) / (j + 1) for j in range(len(self.counts))])
-        return [d == p and count >= round(whole) for count, whole in zip(
-            self.counts, everything, strict=True)]  # fmt: skip
+        # On p axes there are (p + j − 1)! / (p − 1)! / j! monomials of degree j.
+        possible = np.cumprod([(p + j) / (j + 1) for j in range(len(self.counts))])
+        counts = zip(self.counts, possible, strict=True)
+        return [d == p and count >= round(whole) for count, whole in counts]
 
 
 def heaviest(
-    rows: list[Any], shares: list[FloatArray], radius: float, sizes: FloatArray, most: int
+    rows: list[Any], weights: list[FloatArray], radius: float, sizes: FloatArray, most: int
 ) -> Monomials:
     """Choose the monomials that carry most of Σ sizes[j]·⟨x, y⟩ʲ.
 
-    The weight of a monomial is taken as if coordinates were independent: its share of the
-    multinomial sum, times the mean square of each coordinate that it holds.
+    The weight of a monomial is sizes[j]·j!/α! times the mean square of each coordinate that it
+    holds, as if coordinates were independent.
 
     Parameters
     ----------
     rows : list of ndarray or csr_array
         One or two sides.
-    shares : list of ndarray
-        How much each row matters.
+    weights : list of ndarray
+        How much each row counts.
     radius : float
-        Rows are taken over its square root.
+        Rows are divided by its square root.
     sizes : ndarray of shape (degree + 1,)
         Absolute coefficients of the powers.
     most : int
@@ -99,26 +93,45 @@ def heaviest(
     -------
     Monomials
     """
-    axes, moments = principal_axes(rows, shares, most)
-    # A monomial is built from its parent: one whose own degree does not count, as the odd ones of
-    # a cosine, is there for its children.
+    axes, moments = principal_axes(rows, weights, most)
+    # A monomial is built from its parent. So a degree is worth at least as much as any higher one,
+    # even if its own coefficient is zero, like those of the odd powers of a cosine.
     worth = np.maximum.accumulate(sizes[::-1])[::-1]
     return _ordered(axes, _best_first(moments / radius, worth, most), len(sizes) - 1)
 
 
 class _Node(NamedTuple):
-    """A monomial: its degree, last coordinate and that one's power, parent, j!/α!, mean square."""
+    """A monomial in the search.
+
+    Attributes
+    ----------
+    power : int
+        Its degree j.
+    axis : int
+        Its last coordinate, the one that its parent was multiplied by.
+    repeats : int
+        The power of that coordinate.
+    parent : int
+        Where its parent is in the list of monomials found; -1 for the constant 1.
+    ways : float
+        j!/α!.
+    square : float
+        Mean square of the monomial, if coordinates are independent.
+    """
 
     power: int
     axis: int
-    again: int
+    repeats: int
     parent: int
     ways: float
     square: float
 
 
 def _best_first(moments: FloatArray, worth: FloatArray, most: int) -> list[_Node]:
-    """Take the heaviest monomial again and again; coordinates in order, so that each comes once."""
+    """Take the heaviest monomial again and again.
+
+    A monomial is only multiplied by its last coordinate or later ones, so that each is met once.
+    """
     found: list[_Node] = []
     heap: list[tuple[float, int, _Node]] = []
 
@@ -127,87 +140,39 @@ def _best_first(moments: FloatArray, worth: FloatArray, most: int) -> list[_Node
         power = above.power + 1
         if axis >= len(moments) or power >= len(worth):
             return
-        again = above.again + 1 if axis == above.axis else 1
-        ways, square = above.ways * power / again, above.square * float(moments[axis])
-        node = _Node(power, axis, again, parent, ways, square)
+        repeats = above.repeats + 1 if axis == above.axis else 1
+        ways, square = above.ways * power / repeats, above.square * float(moments[axis])
+        node = _Node(power, axis, repeats, parent, ways, square)
         heapq.heappush(heap, (-worth[power] * ways * square, parent, node))
 
     push(-1, 0)
     while heap and len(found) < most:
         node = heapq.heappop(heap)[2]
-        me = len(found)
+        position = len(found)
         found.append(node)
-        push(me, node.axis)
-        push(me, node.axis + 1)
-        if node.again == 1:  # moments fall: the next sister is lighter, and waits for this one
+        push(position, node.axis)
+        push(position, node.axis + 1)
+        # Moments fall from axis to axis: the parent times the next coordinate is lighter than this
+        # monomial, so that it need not be in the heap before. (Where the coordinate repeats, the
+        # parent itself has pushed the next one.)
+        if node.repeats == 1:
             push(node.parent, node.axis + 1)
     return found
 
 
 def _ordered(axes: FloatArray, found: list[_Node], degree: int) -> Monomials:
-    """Sort by degree, parents renamed."""
+    """Sort monomials by degree; the positions of parents change with them."""
     powers, coordinates, parents = (
         np.array([getattr(node, name) for node in found], dtype=np.int64)
         for name in ("power", "axis", "parent")
     )
     order = np.argsort(powers, kind="stable")
-    place = np.empty(len(order) + 1, dtype=np.int64)
-    place[order], place[-1] = np.arange(len(order)), -1
+    position = np.empty(len(order) + 1, dtype=np.int64)
+    position[order], position[-1] = np.arange(len(order)), -1  # a parent of -1 stays -1
     return Monomials(
         axes,
-        place[parents[order]],
+        position[parents[order]],
         coordinates[order],
         np.sqrt(np.array([found[k].ways for k in order])),
         np.bincount(powers, minlength=degree + 1)[1:],
     )
-
-
-def principal_axes(
-    rows: list[Any], shares: list[FloatArray], most: int
-) -> tuple[FloatArray, FloatArray]:
-    """Return at most so many orthonormal axes, and the mean square along each.
-
-    Parameters
-    ----------
-    rows : list of ndarray or csr_array of shape (n, d)
-    shares : list of ndarray of shape (n,)
-    most : int
-
-    Returns
-    -------
-    axes : ndarray of shape (d, p)
-    moments : ndarray of shape (p,)
-        Largest first.
-    """
-    parts = []
-    for side, share in zip(rows, shares, strict=True):
-        weights = share / max(float(share.sum()), 1e-300) / len(rows)
-        parts.append(sp.diags_array(np.sqrt(weights)) @ side)
-    d = rows[0].shape[1]
-    together: Any = sp.vstack(parts).tocsr() if sp.issparse(parts[0]) else np.vstack(parts)
-    if d <= _DENSE:
-        moments = together.T @ together
-        moments = moments.toarray() if sp.issparse(moments) else moments
-        values, vectors = la.eigh(moments, subset_by_index=[max(0, d - most), d - 1])
-        return upright(vectors[:, ::-1]), np.maximum(values[::-1], 0)
-    empty = (together.nnz if sp.issparse(together) else np.count_nonzero(together)) == 0
-    if empty:
-        return np.eye(d, 1), np.zeros(1)
-    if together.shape[0] <= _FEW_ROWS:
-        inner = together @ together.T
-        inner = inner.toarray() if sp.issparse(inner) else inner
-        values, vectors = la.eigh(inner)
-        kept = np.flatnonzero(values > _ROUNDING * values[-1])[::-1][:most]
-        axes = (together.T @ vectors[:, kept]) / np.sqrt(values[kept])
-        return upright(np.asarray(axes)), np.asarray(values[kept])
-    start = np.ones(min(together.shape))  # the same axes each time
-    wanted = min(most, _AXES)
-    _, lengths, axes = svds(together, wanted, v0=start, return_singular_vectors="vh")
-    order = np.argsort(-lengths)
-    return upright(axes[order].T), np.asarray(lengths[order] ** 2)
-
-
-def upright(directions: FloatArray) -> FloatArray:
-    """Make the largest number of each column positive: the sign of an eigenvector is anybody's."""
-    largest = np.abs(directions).argmax(axis=0)
-    return directions * np.where(directions[largest, np.arange(directions.shape[1])] < 0, -1.0, 1.0)

@@ -1,8 +1,7 @@
-"""The polynomial that a sketch should stand for.
+"""The polynomial that stands for f: f(x) ≈ Σ cⱼ·xʲ on the inner products of the rows.
 
-f(x) ≈ Σ cⱼ·xʲ on the entries of UVᵀ, with an eye on what sketching each power will cost: the
-variance of TensorSketch grows like 3ʲ, so coefficients must fall. Everything happens in y = x / a
-with a = max‖u‖·max‖v‖, so that powers neither overflow nor vanish.
+Everything happens in y = x / a with a = max‖u‖·max‖v‖, so that powers neither overflow nor vanish.
+Here are the paper's coefficients and the two series that it compares them with; `tuning` has ours.
 
 References
 ----------
@@ -21,14 +20,18 @@ from numpy.polynomial import chebyshev
 
 from fewpairs.arrays import FloatArray
 from fewpairs.errors import InputError, UnknownNameError
-from fewpairs.sketches.products import Function, evaluated, radius_of
-from fewpairs.sketches.regression import Regression, coreset, to_powers, variances
+from fewpairs.sketches.coreset import coreset
+from fewpairs.sketches.products import Function, apply, radius_of
+from fewpairs.sketches.regression import Regression, to_powers, variances
 
-CHOICES = ("coreset", "ridge", "chebyshev", "taylor")
-#: Points at which the polynomial is compared with the function.
-_GRID = 2001
-#: Circles that a Taylor series is tried on, in units of the range, and how well two must agree.
-_CIRCLES, _AGREE = (1.0, 0.5, 0.25, 0.125), 1e-7
+PAPERS_COEFFICIENTS = ("coreset", "ridge", "chebyshev", "taylor")
+#: Points of the range, dense at its ends, at which the polynomial is compared with f.
+_COMPARED_POINTS = 2001
+#: A Taylor series is computed on a circle around 0, and again on one of half the size. If f is
+#: analytic within the larger one, both give the same, here to this share of the largest
+#: coefficient; otherwise there is a pole within it, and the next smaller circle is tried. Radii are
+#: in units of the range, or of 1 where that is smaller.
+_CIRCLES, _AGREEMENT = (1.0, 0.5, 0.25, 0.125), 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +43,7 @@ class Polynomial:
     coefficients : ndarray
         Lowest degree first.
     radius : float
-        Entries of UVᵀ lie between its negative and it.
+        Inner products lie in [−radius, radius].
     worst : float
         Largest |p(x) − f(x)| on that range.
     """
@@ -73,7 +76,7 @@ def fit_polynomial(
     exact: int = 0,
     rng: np.random.Generator,
 ) -> Polynomial:
-    """Choose the coefficients.
+    """Choose the coefficients of a polynomial.
 
     Parameters
     ----------
@@ -83,11 +86,12 @@ def fit_polynomial(
     size : int
         Of the sketch of each power.
     choice : {"coreset", "ridge", "chebyshev", "taylor"}
-        Ridge regression on k × n entries, or on all of them; or a series, blind to the sketch.
+        Ridge regression on the inner products of a few centres with all rows, or on all inner
+        products; or a series, which takes no account of the sketch.
     n_centers : int, default=10
-        k.
+        Centres of the coreset.
     nonnegative : bool, default=False
-        Coefficients at least 0, as a feature map needs.
+        Allow no coefficient below 0: features of one side alone have no place for signs.
     exact : int, default=0
         Powers up to this one are not sketched, and carry no penalty.
     rng : numpy Generator
@@ -97,37 +101,39 @@ def fit_polynomial(
     -------
     Polynomial
     """
-    if choice not in CHOICES:
-        raise UnknownNameError("coefficients", choice, CHOICES)
+    if choice not in PAPERS_COEFFICIENTS:
+        raise UnknownNameError("coefficients", choice, PAPERS_COEFFICIENTS)
     radius = radius_of(left, right)
-    grid = radius * np.cos(np.linspace(0, np.pi, _GRID))
-    values = evaluated(function, grid)  # or an error that names the range
+    grid = radius * np.cos(np.linspace(0, np.pi, _COMPARED_POINTS))
+    values = apply(function, grid)
     if choice in ("chebyshev", "taylor"):
-        fitted = _series(function, degree, radius, choice)
+        series = _chebyshev_series if choice == "chebyshev" else _taylor_series
+        fitted = series(function, degree, radius)
         if nonnegative:
             fitted = np.maximum(fitted, 0)
     else:
-        side = (left, np.ones(left.shape[0]), right)
+        rows, weights, others = left, np.ones(left.shape[0]), right
         if choice == "coreset":
-            side = coreset(left, right, n_centers, rng)
+            rows, weights, others = coreset(left, right, n_centers, rng)
         penalty = variances(left, right, degree, size)
         penalty[: exact + 1] = 0.0
-        entries = Regression.of(function, *side, radius, degree)
-        fitted = entries.solve(penalty, nonnegative=nonnegative)
-    off = np.polynomial.polynomial.polyval(grid / radius, fitted) - values
-    return Polynomial(fitted, radius, float(np.abs(off).max()))
+        regression = Regression.of(function, rows, weights, others, radius, degree)
+        fitted = regression.solve(penalty, nonnegative=nonnegative)
+    residuals = np.polynomial.polynomial.polyval(grid / radius, fitted) - values
+    return Polynomial(fitted, radius, float(np.abs(residuals).max()))
 
 
-def _series(function: Function, degree: int, radius: float, choice: str) -> FloatArray:
-    if choice == "chebyshev":
-        terms = chebyshev.chebinterpolate(lambda y: function(radius * y), degree)
-        return np.asarray(to_powers(degree) @ terms)
+def _chebyshev_series(function: Function, degree: int, radius: float) -> FloatArray:
+    terms = chebyshev.chebinterpolate(lambda y: function(radius * y), degree)
+    return np.asarray(to_powers(degree) @ terms)
+
+
+def _taylor_series(function: Function, degree: int, radius: float) -> FloatArray:
     powers = np.arange(degree + 1)
-    for shrink in _CIRCLES:
-        r = shrink * min(1.0, radius)
-        wide, narrow = _taylor(function, degree, r), _taylor(function, degree, r / 2)
-        # Where f is analytic within the circle, a smaller one gives the same.
-        if np.abs(wide / 2.0**powers - narrow).max() <= _AGREE * np.abs(wide).max():
+    for share in _CIRCLES:
+        r = share * min(1.0, radius)
+        wide, narrow = _on_circle(function, degree, r), _on_circle(function, degree, r / 2)
+        if np.abs(wide / 2.0**powers - narrow).max() <= _AGREEMENT * np.abs(wide).max():
             return np.asarray(wide * (radius / r) ** powers)
     raise InputError(
         f"the function is not analytic, or not finite, within {r:.6g} of 0.",
@@ -136,17 +142,22 @@ def _series(function: Function, degree: int, radius: float, choice: str) -> Floa
     )
 
 
-def _taylor(function: Function, degree: int, r: float) -> FloatArray:
-    """Return the coefficients of (x / r)ʲ by Cauchy's integral: derivatives without differences."""
+def _on_circle(function: Function, degree: int, r: float) -> FloatArray:
+    """Return the Taylor coefficients of (x / r)ʲ: Cauchy's integral over the circle |x| = r.
+
+    By the trapezoidal rule this is a Fourier transform of f on the circle, and far more accurate
+    than differences.
+    """
+    # A rule with N points adds the coefficients of j + N, j + 2N, … to that of j: some 30 powers
+    # beyond the highest they no longer count.
     points = r * np.exp(2j * np.pi * np.linspace(0, 1, 4 * degree + 32, endpoint=False))
     try:
         with np.errstate(all="ignore"):
-            around = np.asarray(function(points))
-            ahead = np.fft.fft(around)[: degree + 1].real / len(points)
+            values = np.asarray(function(points))
+            return np.asarray(np.fft.fft(values)[: degree + 1].real / len(points))
     except (TypeError, ValueError) as error:
         raise InputError(
             "the function takes no complex numbers.",
             "A Taylor series is for analytic functions.",
             'Pass coefficients="coreset".',
         ) from error
-    return np.asarray(ahead)

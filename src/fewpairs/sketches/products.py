@@ -10,53 +10,56 @@ import scipy.sparse as sp
 
 from fewpairs.arrays import FloatArray
 from fewpairs.errors import InputError
+from fewpairs.numerics import row_squares
 
 Function = Callable[[FloatArray], Any]
 
+#: The squares of larger values overflow in sums over many entries.
+_LARGEST_VALUE = 1e150
 
-#: Larger values have no squares.
-_LARGEST = 1e150
 
-
-def longest_of(rows: Any) -> float:
+def longest_length(rows: Any) -> float:
     """Return the length of the longest row."""
-    return float(np.sqrt(squares(rows).max(initial=0)))
+    return float(np.sqrt(row_squares(rows).max(initial=0)))
 
 
 def radius_of(left: Any, right: Any) -> float:
-    """Return max‖u‖·max‖v‖, within which all inner products lie; 1 if all are zero."""
-    largest = longest_of(left) * longest_of(right)
-    return largest if largest > 0 else 1.0
+    """Return a = max‖u‖·max‖v‖: every inner product lies in [−a, a]. It is 1 if all are zero."""
+    radius = longest_length(left) * longest_length(right)
+    return radius if radius > 0 else 1.0
 
 
-def balanced(left: Any, right: Any) -> tuple[Any, Any, float]:
-    """Return s·U and V/s, so that the longest rows of both are as long, and s."""
-    lengths = longest_of(left), longest_of(right)
+def balance(left: Any, right: Any) -> tuple[Any, Any, float]:
+    """Return s·U, V/s and s, where s makes the longest rows of both sides equally long.
+
+    Inner products stay as they are. Without this, a side with very long rows would be all that
+    sums over both sides, such as those for principal axes, can see.
+    """
+    lengths = longest_length(left), longest_length(right)
     if right is left or min(lengths) == 0:
         return left, right, 1.0
     s = float(np.sqrt(lengths[1] / lengths[0]))
     return left * left.dtype.type(s), right * right.dtype.type(1 / s), s
 
 
-def squares(rows: Any) -> FloatArray:
-    """Return the squared length of each row, dense or sparse."""
-    if sp.issparse(rows):
-        return np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()
-    return np.asarray(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
+def dense(rows: Any) -> Any:
+    """Return a few rows as an array."""
+    return rows.toarray() if sp.issparse(rows) else rows
 
 
 def row_products(left: Any, right: Any) -> FloatArray:
-    """Return the inner product of row k with row k."""
+    """Return the inner product of row k of the left with row k of the right, for every k."""
     if sp.issparse(left):
         return np.asarray(left.multiply(right).sum(axis=1), dtype=np.float64).ravel()
     return np.asarray(np.einsum("ij,ij->i", left, right, dtype=np.float64))
 
 
-def evaluated(function: Function, x: FloatArray) -> FloatArray:
-    """Return f(x), or say where it is not defined."""
+def apply(function: Function, x: FloatArray) -> FloatArray:
+    """Return f(x) for an array of inner products, or an error that says where f is not defined."""
     try:
         with np.errstate(all="ignore"):
-            values = np.asarray(function(x.copy()), dtype=np.float64)  # it may write to it
+            # A copy, because a function may write to its argument.
+            values = np.asarray(function(x.copy()), dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(
             f"the function failed on an array of numbers: {error}.",
@@ -65,12 +68,12 @@ def evaluated(function: Function, x: FloatArray) -> FloatArray:
         ) from error
     if values.shape != x.shape:
         raise InputError(
-            f"the function gave the shape {values.shape} for {x.shape}.",
+            f"the function returned the shape {values.shape} for an array of shape {x.shape}.",
             "It is applied to every entry.",
             "Pass a function of an array, such as numpy.exp; numpy.vectorize makes one.",
         )
     with np.errstate(invalid="ignore"):
-        bad = np.flatnonzero(~(np.abs(values) < _LARGEST))
+        bad = np.flatnonzero(~(np.abs(values) < _LARGEST_VALUE))
     if len(bad):
         raise InputError(
             f"the function is {values.flat[bad[0]]} at {x.flat[bad[0]]:.6g}; inner products of the "

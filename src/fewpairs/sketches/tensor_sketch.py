@@ -1,4 +1,4 @@
-"""CountSketch and TensorSketch: inner products and their powers from short random projections.
+"""CountSketch and TensorSketch: random projections that keep inner products and their powers.
 
 References
 ----------
@@ -22,22 +22,24 @@ import scipy.sparse as sp
 from numba import njit
 
 from fewpairs.arrays import IntArray
-from fewpairs.parallel import announce
+from fewpairs.numerics import parts
+from fewpairs.parallel import COMPILED, announce
 
-#: Rows whose terms are worked on at a time; and numbers of a single power, whose transforms then
-#: stay in the cache.
-_ROWS, _NUMBERS = 1024, 2**17
-_COMPILED: dict[str, Any] = {"cache": True, "nogil": True, "boundscheck": False}
+#: Numbers of a sketch that are transformed at a time: with their transform about 2 MB, which stay
+#: in the cache. Fewer rows than 128 at a time would be slow for what each call costs besides.
+_STRIP_NUMBERS, _FEWEST_ROWS, _MOST_ROWS = 2**17, 128, 4096
 
 
 @dataclass(frozen=True, eq=False)
 class CountSketch:
-    """Adds every coordinate, with a random sign, to one of few places.
+    """A random projection that adds each coordinate, with a random sign, to one of a few places.
 
     Parameters
     ----------
-    places : ndarray of int64, one for each coordinate
-    signs : ndarray of ±1
+    places : ndarray of int64
+        Where each coordinate is added.
+    signs : ndarray of int8
+        ±1 of each coordinate.
     size : int
         Number of places.
     """
@@ -48,7 +50,7 @@ class CountSketch:
 
     @classmethod
     def draw(cls, dimensions: int, size: int, rng: np.random.Generator) -> CountSketch:
-        """Draw hashes and signs."""
+        """Draw places and signs."""
         signs = (2 * rng.integers(0, 2, dimensions) - 1).astype(np.int8)
         return cls(rng.integers(0, size, dimensions), signs, size)
 
@@ -64,14 +66,14 @@ class CountSketch:
         return result
 
 
-@njit(**_COMPILED)
+@njit(**COMPILED)
 def _count_dense(rows, places, signs, result):
     for i in range(rows.shape[0]):
         for k in range(rows.shape[1]):
             result[i, places[k]] += signs[k] * rows[i, k]
 
 
-@njit(**_COMPILED)
+@njit(**COMPILED)
 def _count_sparse(data, columns, pointers, places, signs, result):
     for i in range(len(pointers) - 1):
         for p in range(pointers[i], pointers[i + 1]):
@@ -80,19 +82,25 @@ def _count_sparse(data, columns, pointers, places, signs, result):
 
 
 class TensorSketch:
-    """Sketches of the powers 1 … degree of the tensor u ⊗ … ⊗ u.
+    """Sketches T⁽ʲ⁾u of the tensors u ⊗ … ⊗ u of every degree j up to the highest.
 
-    ⟨T⁽ʲ⁾u, T⁽ʲ⁾v⟩ is ⟨u, v⟩ʲ in the mean, for the same sketch of both. Degrees share their work:
-    the next one is the last one, convolved with one more CountSketch.
+    The inner product ⟨T⁽ʲ⁾u, T⁽ʲ⁾v⟩ is ⟨u, v⟩ʲ in the mean over all draws. The sketch of a degree
+    is that of the degree before, convolved with one more CountSketch of u.
 
     Parameters
     ----------
     dimensions : int
         Of the vectors.
     size : int
-        Of each sketch.
+        Of the sketch of each degree.
     degree : int
+        The highest.
     rng : numpy Generator
+
+    Attributes
+    ----------
+    size, degree : int
+    counts : list of CountSketch
 
     Examples
     --------
@@ -102,15 +110,15 @@ class TensorSketch:
     """
 
     def __init__(self, dimensions: int, size: int, degree: int, rng: np.random.Generator) -> None:
-        self.size = size
+        self.size, self.degree = size, degree
         self.counts = [CountSketch.draw(dimensions, size, rng) for _ in range(degree)]
 
     def powers(self, rows: Any, workers: int = 1) -> Iterator[npt.NDArray[Any]]:
-        """Give the sketches of degree 1, 2, …, for each row of an array or a csr_array."""
+        """Yield the sketches of degree 1, 2, … of the rows of an array or a csr_array."""
         transform = None
         for count in self.counts:
             counted = count(rows)
-            if len(self.counts) == 1:
+            if self.degree == 1:
                 yield counted
                 return
             spectrum = scipy.fft.rfft(counted, axis=1, workers=workers)
@@ -122,11 +130,12 @@ class TensorSketch:
                 yield scipy.fft.irfft(transform, n=self.size, axis=1, workers=workers)
 
     def power(self, rows: Any, workers: int = 1) -> npt.NDArray[Any]:
-        """Return the sketch of the highest degree alone: one transform back for all degrees."""
+        """Return the sketch of the highest degree alone, which takes one inverse transform."""
         result = np.empty((rows.shape[0], self.size), dtype=rows.dtype)
-        for part in parts(rows.shape[0], max(128, min(4 * _ROWS, _NUMBERS // self.size))):
+        strip = max(_FEWEST_ROWS, min(_MOST_ROWS, _STRIP_NUMBERS // self.size))
+        for part in parts(rows.shape[0], strip):
             some = rows[part]
-            if len(self.counts) == 1:
+            if self.degree == 1:
                 result[part] = self.counts[0](some)
                 continue
             transform = scipy.fft.rfft(self.counts[0](some), axis=1, workers=workers)
@@ -134,8 +143,3 @@ class TensorSketch:
                 transform *= scipy.fft.rfft(count(some), axis=1, workers=workers)
             result[part] = scipy.fft.irfft(transform, n=self.size, axis=1, workers=workers)
         return result
-
-
-def parts(n: int, size: int = _ROWS) -> list[slice]:
-    """Cut rows into parts of a fixed size."""
-    return [slice(k, min(k + size, n)) for k in range(0, n, size)]

@@ -10,15 +10,15 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fewpairs.arrays import FloatArray, RandomState, generator
+from fewpairs.arrays import FloatArray, RandomState, check_gamma, generator
 from fewpairs.sketches.feature_map import FeatureMap
 from fewpairs.sketches.fitting import SketchOptions, make_map
-from fewpairs.sketches.gaussian import check_gamma, scaled_rows
+from fewpairs.sketches.gaussian import scaled_rows
 from fewpairs.sketches.products import Function
 
 
 class _Sketch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """What both transformers share: drawing the map, and what scikit-learn asks."""
+    """What both transformers share: fitting the map, and what scikit-learn asks of them."""
 
     degree: int
     sketch_size: int
@@ -28,14 +28,14 @@ class _Sketch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     oversampling: int
     random_state: RandomState
 
-    def _draw(self, function: Function, rows: Any, heights: FloatArray | None) -> None:
+    def _fit_map(self, function: Function, rows: Any, scaling: FloatArray | None) -> None:
         options = SketchOptions(
             self.degree, self.sketch_size, self.coefficients, self.n_centers, self.exact_terms,
             self.oversampling,
         )  # fmt: skip
         self._map: FeatureMap = make_map(
             function, rows, rows, options, nonnegative=True, rng=generator(self.random_state),
-            heights=None if heights is None else (heights, heights),
+            scaling=None if scaling is None else (scaling, scaling),
         )  # fmt: skip
         self.polynomial_ = self._map.polynomial
         self._n_features_out = len(self._map.signs)
@@ -56,24 +56,28 @@ class _Sketch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 class PolynomialSketch(_Sketch):
     """Features whose inner products approximate f(⟨x, y⟩), by Poly-TensorSketch.
 
-    Features need a polynomial without negative coefficients: for a function that has none nearby,
-    such as a sigmoid, use `elementwise`, which carries signs.
+    Inner products of features have no signs, so that no coefficient of the polynomial may be
+    negative. For a function that is not near such a polynomial, like a sigmoid, use `elementwise`.
 
     Parameters
     ----------
     function : callable of an array
+        f, applied to inner products.
     degree : int, default=10
+        Of the polynomial that stands for f.
     sketch_size : int, default=10
         At most ``degree * sketch_size + 1`` features come out.
     coefficients : {"tuned", "coreset", "ridge", "chebyshev", "taylor"}, default="tuned"
     n_centers : int, default=10
     exact_terms : bool, default=True
     oversampling : int, default=4
+        These four as for `elementwise`.
     random_state : int, RandomState or None
 
     Attributes
     ----------
     polynomial_ : Polynomial
+        That the coefficients are, or that tuning them started from.
     n_features_in_ : int
 
     Examples
@@ -117,11 +121,11 @@ class PolynomialSketch(_Sketch):
         self
         """
         rows = self._validated(X, reset=True)
-        self._draw(self.function, rows, None)
+        self._fit_map(self.function, rows, None)
         return self
 
     def transform(self, X: Any) -> npt.NDArray[Any]:
-        """Return the features of rows, seen before or not.
+        """Return the features of rows, those of `fit` or others.
 
         Parameters
         ----------
@@ -139,7 +143,7 @@ class RBFSketch(_Sketch):
     """Features of the Gaussian kernel exp(−γ·|x − y|²), by Poly-TensorSketch.
 
     The kernel is z(x)·exp(2γ⟨x, y⟩)·z(y) with z(x) = exp(−γ|x|²). Data are centred first, unless
-    they are sparse: the kernel does not care, and the polynomial has a smaller range to fit.
+    they are sparse: the kernel stays the same, and the polynomial has a smaller range to fit.
 
     Parameters
     ----------
@@ -152,7 +156,9 @@ class RBFSketch(_Sketch):
     ----------
     gamma_ : float
     mean_ : ndarray of shape (n_features,)
+        What rows are centred by; zero for sparse ones.
     polynomial_ : Polynomial
+        For exp.
 
     Examples
     --------
@@ -198,15 +204,15 @@ class RBFSketch(_Sketch):
         """
         rows = self._validated(X, reset=True)
         self.gamma_ = 1 / rows.shape[1] if self.gamma is None else check_gamma(self.gamma)
-        # A sparse matrix would not stay sparse.
+        # A sparse matrix would not stay sparse if it were centred.
         sparse = sp.issparse(rows)
         self.mean_ = np.zeros(rows.shape[1]) if sparse else rows.mean(axis=0)
-        scaled, heights = scaled_rows(rows, self.mean_, self.gamma_)
-        self._draw(np.exp, scaled, heights)
+        scaled, z = scaled_rows(rows, self.mean_, self.gamma_)
+        self._fit_map(np.exp, scaled, z)
         return self
 
     def transform(self, X: Any) -> npt.NDArray[Any]:
-        """Return the features of rows, seen before or not.
+        """Return the features of rows, those of `fit` or others.
 
         Parameters
         ----------
@@ -217,7 +223,7 @@ class RBFSketch(_Sketch):
         ndarray of shape (n_samples, n_features_out)
         """
         check_is_fitted(self)
-        scaled, heights = scaled_rows(self._validated(X, reset=False), self.mean_, self.gamma_)
+        scaled, z = scaled_rows(self._validated(X, reset=False), self.mean_, self.gamma_)
         features = self._map(scaled)
-        features *= heights[:, None].astype(features.dtype)
+        features *= z[:, None].astype(features.dtype)
         return features

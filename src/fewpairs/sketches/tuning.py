@@ -1,7 +1,7 @@
-"""Coefficients fitted to the terms as they were drawn.
+"""Coefficients that are fitted to the terms as they were drawn.
 
-Least squares on sampled entries: a score of unknowns, hundreds of entries for each. Bounds on
-variances are not needed when the values themselves are at hand.
+The paper chooses coefficients by a bound on the variance of a sketch. Once a sketch is drawn, its
+values can be computed: coefficients are fitted to them, by least squares on sampled entries.
 """
 
 from __future__ import annotations
@@ -9,13 +9,16 @@ from __future__ import annotations
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
-from fewpairs.sketches.entries import Sampler
-from fewpairs.sketches.feature_map import Terms
-from fewpairs.sketches.regression import solved
-from fewpairs.sketches.tensor_sketch import parts
+from fewpairs.sketches.feature_map import Terms, feature_products
+from fewpairs.sketches.regression import least_squares
+from fewpairs.sketches.sampling import Sampler
 
-#: Sampled entries for each coefficient, and rows that are searched for large terms.
-_ENTRIES, _SEARCHED = 500, 2000
+#: Sampled entries for each coefficient. With a tenth the errors of maps are 3 % larger, with twice
+#: as many 0.3 % smaller (data of benchmarks/elementwise.py).
+_ENTRIES_PER_COEFFICIENT = 500
+#: Rows that are searched for the largest terms; of more rows a sample. With a tenth of it errors
+#: are hardly larger; its price is the terms of as many rows.
+_SEARCHED_ROWS = 2000
 
 
 def tuned_coefficients(
@@ -30,38 +33,40 @@ def tuned_coefficients(
         Of entries of the matrix.
     rng : numpy Generator
     nonnegative : bool
+        Allow no coefficient below 0.
 
     Returns
     -------
     ndarray, one for each of `terms.widths`
     """
     starts = np.cumsum([0, *terms.widths[:-1]])
-    large = [_leverage(terms, sampler, 0, starts, rng)]
-    large.append(large[0] if sampler.same else _leverage(terms, sampler, 1, starts, rng))
-    sampled = sampler.draw(_ENTRIES * len(starts), rng, large)
-    design = np.empty((len(sampled.rows), len(starts)))
-    # Many entries share rows: each row's terms are worked out once.
-    rows, row = np.unique(sampled.rows, return_inverse=True)
-    columns, column = np.unique(sampled.columns, return_inverse=True)
-    of_rows, of_columns = (terms(x[k]) for x, k in zip(sampler.sides, (rows, columns), strict=True))
-    for part in parts(len(design)):
-        products = of_rows[row[part]] * of_columns[column[part]]
+    shares = [_largest_shares(terms, sampler, 0, starts, rng)]
+    shares.append(
+        shares[0] if sampler.symmetric else _largest_shares(terms, sampler, 1, starts, rng)
+    )
+    # Where a row's share is large, a wrong coefficient does most harm: as if its errors were.
+    entries = sampler.draw(_ENTRIES_PER_COEFFICIENT * len(starts), rng, row_errors=shares)
+    design = np.empty((len(entries.rows), len(starts)))
+    for part, products in feature_products(entries, sampler.sides, terms, terms):
         design[part] = np.add.reduceat(products, starts, axis=1)
-    weights = np.sqrt(sampled.weights)
-    return solved(design * weights[:, None], sampled.exact * weights, nonnegative=nonnegative)
+    weights = np.sqrt(entries.weights)
+    return least_squares(
+        design * weights[:, None], entries.exact * weights, nonnegative=nonnegative
+    )
 
 
-def _leverage(
+def _largest_shares(
     terms: Terms, sampler: Sampler, side: int, starts: IntArray, rng: np.random.Generator
 ) -> FloatArray:
-    """Return for each row the root of its share of the block of terms in which it is largest.
+    """Return, for each row, its share of the block of terms in which that share is largest.
 
-    A high power can be a single row's, which a sample of entries would hardly hold: its coefficient
-    would be free to be anything, and that row's entries with it.
+    A single row can hold nearly all of a high power. A sample of entries without this row would
+    leave the coefficient of that power free to be anything, and the row's entries with it. Shares
+    are of lengths, not of squares. Rows that are not searched get the mean of the others.
     """
-    rows, some = sampler.sides[side], sampler.tried_rows(side, _SEARCHED, rng)
-    squares = np.add.reduceat(terms(rows[some]) ** 2, starts, axis=1)
-    shares = np.sqrt((squares / np.maximum(squares.sum(axis=0), 1e-300)).max(axis=1))
-    result = np.full(rows.shape[0], shares.mean(), dtype=np.float64)
-    result[some] = shares
-    return result
+    rows, searched = sampler.sides[side], sampler.distinct_rows(side, _SEARCHED_ROWS, rng)
+    squares = np.add.reduceat(terms(rows[searched]) ** 2, starts, axis=1)
+    found = np.sqrt((squares / np.maximum(squares.sum(axis=0), 1e-300)).max(axis=1))
+    shares = np.full(rows.shape[0], found.mean(), dtype=np.float64)
+    shares[searched] = found
+    return shares

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from fewpairs.arrays import FloatArray, RandomState, generator, is_number, is_whole
+from fewpairs.arrays import FloatArray, RandomState, check_gamma, generator, is_whole
 from fewpairs.errors import InputError
 from fewpairs.parallel import count_jobs
 from fewpairs.text.documents import Documents
@@ -23,9 +23,10 @@ from fewpairs.transport.wmd import Ground
 
 
 class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """exp(−γ·WMD(x, ω_k)) / √R to R random short documents ω_k.
+    """Features exp(−γ·WMD(x, ω)) / √R of a document x, one for each of R random documents ω.
 
-    Inner products of the features converge, like 1/√R, to a positive definite kernel.
+    Random documents are short: a few random points in the space of the word vectors. As R grows,
+    inner products of the features converge, like 1/√R, to a positive definite kernel.
 
     Parameters
     ----------
@@ -35,19 +36,23 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     max_words : int, default=6
         A random document has a uniform number of words between 1 and this.
     gamma : float, default=1.0
+        γ, how fast a feature falls with the distance.
     center : bool, default=False
-        Draw random words around the mean of the words that occur in the training documents, as in
-        the paper's experiments; False draws them from [vmin, vmax]^d, as in its algorithm.
+        Draw random words from a box around the mean of the words that occur in the training
+        documents, as in the paper's experiments. False takes the box [low, high]ᵈ between the
+        smallest and the largest coordinate of these words, as in its algorithm.
     metric, normalize, tokenizer, stop_words, weights : as for `WordMover`
     empty : {"error", "far"}, default="far"
-        An empty document is as far from every random one as words can be.
+        What to do with a document without known words: refuse it, or take it to be as far from
+        every random document as words can be.
     random_state : int, RandomState or None
     n_jobs : int, default=1
+        Threads that compute distances; -1 takes all cores.
 
     Attributes
     ----------
     random_documents_ : Documents
-        Over a table of random words.
+        Whose words are random vectors, in a table of their own.
 
     Examples
     --------
@@ -125,7 +130,7 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         return self
 
     def transform(self, X: Any) -> FloatArray:
-        """Return the features of documents, seen before or not.
+        """Return the features of documents, those of `fit` or others.
 
         Parameters
         ----------
@@ -160,15 +165,10 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             if not is_whole(value) or value < 1:
                 raise InputError(
                     f"{name} is {value!r}.",
-                    "It is a number of random documents, or of their words.",
+                    "n_features counts random documents, max_words the words of one.",
                     "Pass a positive integer.",
                 )
-        if not is_number(self.gamma) or self.gamma <= 0:
-            raise InputError(
-                f"gamma is {self.gamma!r}.",
-                "It says how fast a feature falls with the distance.",
-                "Pass a positive number.",
-            )
+        check_gamma(self.gamma)
         if self.empty == "drop":
             raise InputError(
                 'empty="drop" was given to a transformer.',
@@ -184,7 +184,7 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
 
 def _documents(vectors: FloatArray, sizes: Any) -> Documents:
-    """Documents over a table of their own, in which no word occurs twice."""
+    """Make documents of the given numbers of words, each word a vector of its own."""
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     table = WordVectors([f"random {k}" for k in range(len(vectors))], vectors)
     weights = np.repeat(1 / sizes, sizes)

@@ -19,7 +19,7 @@ import numpy as np
 from fewpairs.arrays import FloatArray, RandomState, generator
 from fewpairs.errors import InputError, MissingExtraError
 from fewpairs.sketches.fitting import SketchOptions, make_map
-from fewpairs.sketches.products import balanced
+from fewpairs.sketches.products import balance
 
 if TYPE_CHECKING:
     import torch
@@ -73,16 +73,17 @@ def linearize(
         )
     w1, w2 = (_array(layer.weight) for layer in (first, second))
     constant = first.bias is not None
-    if constant:
+    if constant:  # the bias becomes one more weight, of an input that is always 1
         w1 = np.hstack([w1, _array(first.bias)[:, None]])
         x = np.hstack([x, np.ones((len(x), 1))])
     options = SketchOptions(degree, sketch_size, "coreset", exact_terms=exact_linear)
-    w1, x, balance = balanced(w1, x)
-    made = make_map(function, w1, x, options, rng=generator(random_state))
+    w1, x, scale = balance(w1, x)
+    feature_map = make_map(function, w1, x, options, rng=generator(random_state))
     bias = np.zeros(len(w2)) if second.bias is None else _array(second.bias)
-    # Both sides of the map carry a square root of each coefficient; all of it goes into the matrix.
-    weight = w2 @ (made(w1) * made.signs * made.right)
-    return SketchedLayers(made.terms, weight, bias, 1 / balance, constant=constant)
+    # The map multiplies the terms of both sides by the square root of each coefficient. Here both
+    # roots go into the matrix, and the terms of x stay as they are.
+    weight = w2 @ (feature_map(w1) * feature_map.signs * feature_map.right)
+    return SketchedLayers(feature_map.terms, weight, bias, 1 / scale, constant=constant)
 
 
 def _array(tensor: Any) -> FloatArray:

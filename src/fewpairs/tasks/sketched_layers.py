@@ -35,7 +35,7 @@ class SketchedLayers(torch.nn.Module):
     ) -> None:
         super().__init__()
         self.constant, self.size = constant, terms.sketch.size
-        self.degrees = list(range(terms.first, len(terms.sketch.counts) + 1))
+        self.degrees = list(range(terms.first, terms.sketch.degree + 1))
         self.scale = float(balance / np.sqrt(terms.radius))
         self.linear = terms.monomials is not None
         if terms.monomials is not None:

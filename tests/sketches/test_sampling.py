@@ -7,11 +7,12 @@ import pytest
 import scipy.sparse as sp
 
 from fewpairs.error.interval import relative_error
-from fewpairs.sketches.entries import Sampler
+from fewpairs.sketches.error import state_error
+from fewpairs.sketches.sampling import Sampler
 
 
-def draw_entries(function, left, right, matter, count, rng):
-    return Sampler(function, left, right, matter, rng).draw(count, rng)
+def draw_entries(function, left, right, scaling, count, rng):
+    return Sampler(function, left, right, scaling, rng).draw(count, rng)
 
 
 def rows(n=150, d=5, seed=0):
@@ -57,7 +58,7 @@ def test_intervals_cover_where_few_entries_hold_the_error():
     covered = 0
     for seed in range(100):
         found = draw_entries(np.exp, u, u, None, 1000, np.random.default_rng(seed))
-        error = found.error(guess[found.rows, found.columns])
+        error = state_error(found, guess[found.rows, found.columns])
         covered += error.low <= truth <= error.high
     assert covered >= 85
 
@@ -68,7 +69,7 @@ def test_sampled_rows_stand_for_all_of_them():
     sums, long = [], 0
     for seed in range(200):
         rng = np.random.default_rng(seed)
-        chosen, weights = Sampler(np.exp, u, u, None, rng).some_rows(0, 60, rng)
+        chosen, weights = Sampler(np.exp, u, u, None, rng).sample_rows(0, 60, rng)
         sums.append(weights @ np.column_stack([np.ones(len(chosen)), u[chosen] ** 2]))
         long += np.count_nonzero(chosen < 2)
     spread = np.std(sums, axis=0) / np.sqrt(200)
@@ -101,4 +102,4 @@ def test_the_interval_is_that_of_the_stated_error():
     squares = found.weights * found.exact**2
     zeta = residuals / residuals.sum() - squares / squares.sum()
     wanted = relative_error(residuals.sum(), squares.sum(), zeta[found.certain :], 500).estimate
-    np.testing.assert_allclose(found.error(guess), wanted, rtol=1e-12)
+    np.testing.assert_allclose(state_error(found, guess), wanted, rtol=1e-12)

@@ -1,0 +1,250 @@
+"""A sample of the entries of diag(z)·f(UVᵀ)·diag(w).
+
+Coefficients are fitted to sampled entries, and errors are estimated from them. Any entry can be had
+for one inner product. But a few long rows may hold most of the matrix, as they do for exp, and a
+few other rows most of its error; a uniform sample would miss both. So the matrix is cut into
+layers, and every entry belongs to exactly one of them:
+
+1. Entries between the longest rows and, where errors are known roughly, the rows with the largest
+   errors. All of these are taken.
+2. Entries between near-duplicates. Rows are drawn, and their near-duplicates are searched for.
+3. The diagonal of a symmetric matrix. Rows are drawn.
+4. All other entries, drawn in equal parts uniformly; in rows and columns with large entries; and,
+   where errors are known roughly, in rows with large errors, and in columns with large errors.
+
+Every entry of the sample has a weight: the number of entries that it stands for. So weighted sums
+over the sample are unbiased estimates of sums over the matrix.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.numerics import largest, parts, row_squares
+from fewpairs.sketches.near_duplicates import NearDuplicates
+from fewpairs.sketches.products import Function, apply, dense, radius_of, row_products
+
+#: Shares of a sample, of benchmarks/sketch_intervals.py: without the block of certain entries the
+#: intervals are a quarter wider, with a tenth of the diagonal's share a third; twice or three times
+#: as much of either makes them 5 % wider, as other entries are fewer then.
+_CERTAIN_SHARE, _DIAGONAL_SHARE = 0.25, 0.1
+#: Rows that are searched for near-duplicates, for each entry of the sample. A fifth of it, or four
+#: times as many, changes the widths by 2 to 6 %; the search grows with it.
+_SEARCHED_SHARE = 0.05
+#: To guess how large a row's entries are, it is compared with this many of the longest rows of the
+#: other side, and with as many at random. With 2 the intervals are 15 % wider, with 32 no narrower.
+_COMPARED = 8
+#: Rows that are compared at a time, so that temporary arrays take about 1 MB.
+_STRIP = 2**13
+#: The longest rows that are remembered: enough for the certain block of 160,000 entries.
+_MOST_LONGEST = 200
+#: Points of the range at which f is tried before anything else.
+_TRIED_POINTS = 1001
+
+
+class Entries(NamedTuple):
+    """Sampled entries of a matrix.
+
+    Attributes
+    ----------
+    rows, columns : ndarray of int64
+        Where they are.
+    exact : ndarray of float64
+        f of the inner products, without z and w.
+    weights : ndarray of float64
+        How many entries of the matrix each stands for, times the square of its z·w.
+    certain : int
+        So many, at the beginning, were taken whatever chance drew; they stand for themselves.
+    """
+
+    rows: IntArray
+    columns: IntArray
+    exact: FloatArray
+    weights: FloatArray
+    certain: int
+
+
+class Sampler:
+    """Draws entries of diag(z)·f(UVᵀ)·diag(w), more of them where they are large.
+
+    Parameters
+    ----------
+    function : callable of an array
+        f.
+    left, right : ndarray or csr_array
+        U and V; one and the same object for a symmetric matrix.
+    scaling : pair of ndarray, optional
+        z and w; by default 1.
+    rng : numpy Generator
+        For the rows by which the sizes of all others are guessed.
+
+    Attributes
+    ----------
+    function : callable
+    sides : tuple
+        U and V.
+    scaling : tuple of ndarray
+        z and w.
+    symmetric : bool
+        Whether U and V are one and the same.
+    """
+
+    def __init__(
+        self,
+        function: Function,
+        left: Any,
+        right: Any,
+        scaling: tuple[FloatArray, FloatArray] | None,
+        rng: np.random.Generator,
+    ) -> None:
+        self.function, self.sides, self.symmetric = function, (left, right), right is left
+        self.scaling = scaling or (np.ones(left.shape[0]), np.ones(right.shape[0]))
+        squares = [row_squares(left)]
+        squares.append(squares[0] if self.symmetric else row_squares(right))
+        # An f that is not defined everywhere is refused here, with the whole range in the message.
+        radius = radius_of(left, right)
+        apply(function, np.linspace(-radius, radius, _TRIED_POINTS))
+        self._near_duplicates = NearDuplicates(left, right, squares)
+        self._longest = [largest(square, _MOST_LONGEST) for square in squares]
+        self._chances = [self._size_chances(0, rng)]
+        self._chances.append(self._chances[0] if self.symmetric else self._size_chances(1, rng))
+
+    def _size_chances(self, side: int, rng: np.random.Generator) -> FloatArray:
+        """Return how likely each row of a side is drawn, by its entries with a few of the other."""
+        rows, references = self.sides[side], self.reference_rows(1 - side, rng)
+        others = dense(self.sides[1 - side][references])
+        mine, theirs = self.scaling[side], self.scaling[1 - side][references]
+        sizes = np.empty(rows.shape[0])
+        for part in parts(len(sizes), _STRIP):
+            products = np.asarray(rows[part] @ others.T, dtype=np.float64)
+            values = apply(self.function, products)
+            sizes[part] = np.linalg.norm(values * theirs, axis=1) * mine[part]
+        # A guess may be far too small: half of the draws do not depend on it, so that no entry
+        # can get a weight that is out of all proportion.
+        chances, uniform = squared_shares(sizes), np.full(len(sizes), 1 / len(sizes))
+        return uniform if chances is None else 0.5 * chances + 0.5 * uniform
+
+    def sample_rows(
+        self, side: int, count: int, rng: np.random.Generator
+    ) -> tuple[IntArray, FloatArray]:
+        """Return rows of a side, the larger the likelier, and how many rows each stands for.
+
+        All rows are returned where there are no more than `count`.
+        """
+        n = self.sides[side].shape[0]
+        if n <= count:
+            return np.arange(n), np.ones(n)
+        chances = self._chances[side]
+        chosen = np.sort(rng.choice(n, count, p=chances))
+        return chosen, 1 / (count * chances[chosen])
+
+    def distinct_rows(self, side: int, count: int, rng: np.random.Generator) -> IntArray:
+        """Return the longest rows of a side and `count` others; all where there are no more."""
+        return np.union1d(self._longest[side], self.sample_rows(side, count, rng)[0])
+
+    def reference_rows(self, side: int, rng: np.random.Generator) -> IntArray:
+        """Return a few rows of a side, long ones and others, to compare the other side with."""
+        few = rng.integers(0, self.sides[side].shape[0], _COMPARED)
+        return np.concatenate([self._longest[side][:_COMPARED], few])
+
+    def draw(
+        self,
+        count: int,
+        rng: np.random.Generator,
+        row_errors: list[FloatArray] | None = None,
+    ) -> Entries:
+        """Draw entries from all layers.
+
+        Parameters
+        ----------
+        count : int
+            About how many.
+        rng : numpy Generator
+        row_errors : pair of ndarray, optional
+            How far off the rows and the columns are, roughly, where errors are to be estimated.
+
+        Returns
+        -------
+        Entries
+        """
+        left, right = self.sides
+        mixture = self._mixture(row_errors)
+        certain = self._certain_rows(int(np.sqrt(_CERTAIN_SHARE * count)), row_errors)
+        block = np.repeat(certain[0], len(certain[1])), np.tile(certain[1], len(certain[0]))
+
+        chances = np.mean([of_rows for of_rows, _ in mixture], axis=0)
+        layers = [self._near_duplicates.draw(int(_SEARCHED_SHARE * count), chances, rng)]
+        if self.symmetric:
+            on = rng.choice(len(chances), max(1, int(_DIAGONAL_SHARE * count)), p=chances)
+            layers.append((on, on, 1 / (len(on) * chances[on])))
+        others = max(1, count - len(block[0]) - sum(len(layer[0]) for layer in layers))
+        layers.append(_draw_mixture(mixture, others, rng))
+
+        i, j, weights = (np.concatenate(layer) for layer in zip(*layers, strict=True))
+        products = row_products(left[i], right[j])
+        # What a draw hits of another layer is not counted: it has its share there.
+        weights[np.isin(i, certain[0]) & np.isin(j, certain[1])] = 0.0
+        last = np.arange(len(i)) >= len(i) - others
+        weights[last & self._near_duplicates.recognise(i, j, products)] = 0.0
+
+        products = np.concatenate([row_products(left[block[0]], right[block[1]]), products])
+        i, j = np.concatenate([block[0], i]), np.concatenate([block[1], j])
+        weights = np.concatenate([np.ones(len(block[0])), weights])
+        z, w = self.scaling
+        exact = apply(self.function, products)
+        return Entries(i, j, exact, weights * (z[i] * w[j]) ** 2, len(block[0]))
+
+    def _mixture(self, row_errors: list[FloatArray] | None) -> list[tuple[FloatArray, FloatArray]]:
+        """Return chances of rows and of columns, for each way to draw entries but the uniform."""
+        of_rows, of_columns = self._chances
+        mixture = [(of_rows, of_columns)]
+        if row_errors is not None:
+            bad_rows, bad_columns = (squared_shares(errors) for errors in row_errors)
+            if bad_rows is not None and bad_columns is not None:
+                # A bad row is bad with all columns; where it crosses a bad column, the certain
+                # block holds the entry.
+                mixture += [(bad_rows, of_columns), (of_rows, bad_columns)]
+        return mixture
+
+    def _certain_rows(self, count: int, row_errors: list[FloatArray] | None) -> list[IntArray]:
+        """Return rows of each side, about `count`, between which all entries are taken."""
+        if row_errors is None:
+            return [longest[:count] for longest in self._longest]
+        return [
+            np.unique(np.concatenate([longest[: count // 2], largest(errors, count - count // 2)]))
+            for longest, errors in zip(self._longest, row_errors, strict=True)
+        ]
+
+
+def squared_shares(sizes: FloatArray) -> FloatArray | None:
+    """Return the share of each square in the sum of squares; None if all are zero."""
+    unit = float(sizes.max(initial=0))
+    if unit == 0:
+        return None
+    squares = (sizes / unit) ** 2
+    return np.asarray(squares / squares.sum())
+
+
+def _draw_mixture(
+    mixture: list[tuple[FloatArray, FloatArray]], count: int, rng: np.random.Generator
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Draw entries uniformly, and in as many parts by the chances of each pair of the mixture.
+
+    The weight of an entry is one over how often the whole mixture is expected to draw it, whichever
+    part did.
+    """
+    n, m = (len(chances) for chances in mixture[0])
+    n_ways = len(mixture) + 1
+    way = rng.integers(0, n_ways, count)
+    i, j = rng.integers(0, n, count), rng.integers(0, m, count)
+    for k, (of_rows, of_columns) in enumerate(mixture, 1):
+        mine = np.flatnonzero(way == k)
+        i[mine] = rng.choice(n, len(mine), p=of_rows)
+        j[mine] = rng.choice(m, len(mine), p=of_columns)
+    density = np.full(count, 1 / (n * m))
+    for of_rows, of_columns in mixture:
+        density += of_rows[i] * of_columns[j]
+    return i, j, n_ways / (count * density)
