@@ -23,11 +23,11 @@ from fewpairs.sketches.rows import check_dimensions, check_rows
 from fewpairs.sketches.sampling import Sampler
 from fewpairs.sketches.size import Choice, Proposals, SketchPoint, choose_columns, choose_degree
 
-#: Errors are estimated from at least this many entries: with fewer, the intervals of most matrices
-#: are wider than 10 %.
+#: Errors are estimated from at least this many entries. Half of the intervals of
+#: benchmarks/sketch_intervals.py are then wider than ±11 %, and fewer entries would tell little.
 _FEWEST_ENTRIES = 500
-#: Columns that are tried for a wanted error unless the caller says otherwise: as many as there can
-#: be terms, of which directions are found in seconds.
+#: Columns that are tried for a wanted error unless the caller says otherwise. No map has more terms
+#: than this for its leading directions (`fitting`), so that more columns would bring little.
 _MOST_COLUMNS = 2000
 
 

@@ -18,7 +18,7 @@ from fewpairs.sketches.elementwise import ElementwiseMatrix, sketch_matrix
 from fewpairs.sketches.fitting import SketchOptions
 from fewpairs.sketches.rows import check_dimensions, check_rows
 
-#: Options of `elementwise` that say how a map is made, and those that say what is asked of it.
+#: Options of `elementwise`: those that say how a map is made, and all others.
 _MAP_OPTIONS = {field.name for field in fields(SketchOptions)} - {"columns"}
 _OTHER_OPTIONS = {"columns", "target_error", "error_pairs", "random_state", "n_jobs"}
 
@@ -52,7 +52,7 @@ def rbf_kernel(
     >>> K.left.shape[1] < 100, abs(K[0, 0] - 1) < 0.05
     (True, True)
     """
-    for name in options.keys() - _MAP_OPTIONS - _OTHER_OPTIONS:
+    for name in sorted(options.keys() - _MAP_OPTIONS - _OTHER_OPTIONS):
         raise UnknownNameError("option", name, _MAP_OPTIONS | _OTHER_OPTIONS, where="of rbf_kernel")
     left = check_rows(X, "X")
     right = left if Y is None else check_rows(Y, "Y")
@@ -62,10 +62,10 @@ def rbf_kernel(
     if not sp.issparse(left) and not sp.issparse(right):
         total = left.sum(axis=0, dtype=np.float64) + right.sum(axis=0, dtype=np.float64)
         mean = total / (left.shape[0] + right.shape[0])
-    made = SketchOptions(**{name: options.pop(name) for name in options.keys() & _MAP_OPTIONS})
+    of_map = SketchOptions(**{name: options.pop(name) for name in options.keys() & _MAP_OPTIONS})
     u, z = scaled_rows(left, mean, gamma)
     v, w = (u, z) if right is left else scaled_rows(right, mean, gamma)
-    return sketch_matrix(np.exp, u, v, made, (z, w), **options)
+    return sketch_matrix(np.exp, u, v, of_map, (z, w), **options)
 
 
 def scaled_rows(rows: Any, mean: FloatArray, gamma: float) -> tuple[Any, FloatArray]:

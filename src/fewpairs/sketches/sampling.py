@@ -1,16 +1,16 @@
 """A sample of the entries of diag(z)·f(UVᵀ)·diag(w).
 
-Coefficients are fitted to sampled entries, and errors are estimated from them. Any entry can be had
-for one inner product. But a few long rows may hold most of the matrix, as they do for exp, and a
-few other rows most of its error; a uniform sample would miss both. So the matrix is cut into
-layers, and every entry belongs to exactly one of them:
+Coefficients are fitted to sampled entries, and errors are estimated from them. Any entry can be
+computed, for the price of one inner product. But a few long rows may hold most of the matrix, as
+they do for exp, and a few other rows most of its error; a uniform sample would miss both. So the
+matrix is cut into layers, and every entry belongs to exactly one of them:
 
-1. Entries between the longest rows and, where errors are known roughly, the rows with the largest
-   errors. All of these are taken.
+1. Entries between the longest rows or, if errors of rows are given, between the longest rows and
+   those with the largest errors. All of these are taken.
 2. Entries between near-duplicates. Rows are drawn, and their near-duplicates are searched for.
 3. The diagonal of a symmetric matrix. Rows are drawn.
-4. All other entries, drawn in equal parts uniformly; in rows and columns with large entries; and,
-   where errors are known roughly, in rows with large errors, and in columns with large errors.
+4. All other entries. They are drawn in up to four ways, each as often: uniformly; in rows and
+   columns with large entries; in rows with large errors; in columns with large errors.
 
 Every entry of the sample has a weight: the number of entries that it stands for. So weighted sums
 over the sample are unbiased estimates of sums over the matrix.
@@ -27,21 +27,23 @@ from fewpairs.numerics import largest, parts, row_squares
 from fewpairs.sketches.near_duplicates import NearDuplicates
 from fewpairs.sketches.products import Function, apply, dense, radius_of, row_products
 
-#: Shares of a sample, of benchmarks/sketch_intervals.py: without the block of certain entries the
-#: intervals are a quarter wider, with a tenth of the diagonal's share a third; twice or three times
-#: as much of either makes them 5 % wider, as other entries are fewer then.
+# Widths of intervals below are those of the maps of benchmarks/sketch_intervals.py.
+#: Shares of a sample that are certain, and on the diagonal. Intervals are a quarter wider without
+#: certain entries, and a third wider with a tenth of the diagonal's share. With two or three times
+#: these shares they are 5 % wider, because other entries are fewer.
 _CERTAIN_SHARE, _DIAGONAL_SHARE = 0.25, 0.1
-#: Rows that are searched for near-duplicates, for each entry of the sample. A fifth of it, or four
-#: times as many, changes the widths by 2 to 6 %; the search grows with it.
+#: Rows that are searched for near-duplicates, as a share of the sample. With a fifth of it,
+#: intervals are 2 % wider; with four times as much, 6 %.
 _SEARCHED_SHARE = 0.05
 #: To guess how large a row's entries are, it is compared with this many of the longest rows of the
-#: other side, and with as many at random. With 2 the intervals are 15 % wider, with 32 no narrower.
+#: other side, and with as many at random. With 2, intervals are 15 % wider; with 32, no narrower.
 _COMPARED = 8
 #: Rows that are compared at a time, so that temporary arrays take about 1 MB.
-_STRIP = 2**13
+_STRIP_ROWS = 2**13
 #: The longest rows that are remembered: enough for the certain block of 160,000 entries.
 _MOST_LONGEST = 200
-#: Points of the range at which f is tried before anything else.
+#: Points of the range at which f is tried before anything else. This finds a part of the range on
+#: which f is not defined; a pole between two points is not found.
 _TRIED_POINTS = 1001
 
 
@@ -57,7 +59,7 @@ class Entries(NamedTuple):
     weights : ndarray of float64
         How many entries of the matrix each stands for, times the square of its z·w.
     certain : int
-        So many, at the beginning, were taken whatever chance drew; they stand for themselves.
+        The first `certain` entries were not left to chance. Each stands for itself alone.
     """
 
     rows: IntArray
@@ -113,17 +115,17 @@ class Sampler:
         self._chances.append(self._chances[0] if self.symmetric else self._size_chances(1, rng))
 
     def _size_chances(self, side: int, rng: np.random.Generator) -> FloatArray:
-        """Return how likely each row of a side is drawn, by its entries with a few of the other."""
+        """Return how likely each row is to be drawn: its share of the squares of a few entries."""
         rows, references = self.sides[side], self.reference_rows(1 - side, rng)
         others = dense(self.sides[1 - side][references])
         mine, theirs = self.scaling[side], self.scaling[1 - side][references]
         sizes = np.empty(rows.shape[0])
-        for part in parts(len(sizes), _STRIP):
+        for part in parts(len(sizes), _STRIP_ROWS):
             products = np.asarray(rows[part] @ others.T, dtype=np.float64)
             values = apply(self.function, products)
             sizes[part] = np.linalg.norm(values * theirs, axis=1) * mine[part]
-        # A guess may be far too small: half of the draws do not depend on it, so that no entry
-        # can get a weight that is out of all proportion.
+        # A share may be far too small by chance. Half of the draws do not depend on it, so that no
+        # row gets a weight of more than twice that of a uniform draw.
         chances, uniform = squared_shares(sizes), np.full(len(sizes), 1 / len(sizes))
         return uniform if chances is None else 0.5 * chances + 0.5 * uniform
 
@@ -164,7 +166,7 @@ class Sampler:
             About how many.
         rng : numpy Generator
         row_errors : pair of ndarray, optional
-            How far off the rows and the columns are, roughly, where errors are to be estimated.
+            Rough errors of each row and of each column.
 
         Returns
         -------

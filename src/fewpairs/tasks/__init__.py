@@ -1,1 +1,1 @@
-"""What people do with a factored matrix."""
+"""What people do with factored matrices and sketches."""

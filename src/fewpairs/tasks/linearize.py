@@ -1,7 +1,7 @@
 """Two layers of a network as one linear map of a sketch: W₂·f(W₁x) ≈ (W₂·T_W₁)·T_x.
 
-Needs PyTorch (the extra `transformers`). The sketch T_x costs of order d + m·log m for each degree;
-what is learned is the matrix in front of it.
+Needs PyTorch (the extra `transformers`). A sketch T_x of size m costs of order d + m·log m for each
+degree. It stays as it was drawn; the matrix W₂·T_W₁ in front of it is learned further.
 
 References
 ----------
@@ -44,20 +44,22 @@ def linearize(
     ----------
     first, second : torch.nn.Linear
     function : callable of an array
-        Such as ``scipy.special.expit``: NumPy's form of the activation between them.
+        The activation between the layers, for NumPy arrays: ``scipy.special.expit`` for a sigmoid.
     inputs : tensor or array of shape (n, d)
-        Some of what x will be: the polynomial is fitted on its range.
+        Examples of x: the polynomial that stands for the activation is fitted on their range.
     degree : int, default=3
+        Of that polynomial.
     sketch_size : int, default=100
-        There are ``degree * sketch_size + 1`` terms; those of an exact linear one become x itself.
+        There are ``degree * sketch_size + 1`` terms; those of an exact linear term become x itself.
     exact_linear : bool, default=True
-        Keep the linear term on principal axes, in up to half of the terms, instead of sketching it.
+        Keep the linear term exact on principal axes, in up to half of the terms; False sketches it.
     random_state : int, Generator, RandomState or None
 
     Returns
     -------
     SketchedLayers
-        A module with as good a start as the sketch allows; train it further like any other.
+        A module that comes as near to the layers as the sketch allows; train it further like any
+        other.
     """
     try:
         from fewpairs.tasks.sketched_layers import SketchedLayers  # noqa: PLC0415 - PyTorch
@@ -68,7 +70,7 @@ def linearize(
         raise InputError(
             f"the inputs have the shape {x.shape}, the layers {first.in_features} → "
             f"{first.out_features} and {second.in_features} → {second.out_features}.",
-            "What leaves one must fit what comes next.",
+            "The outputs of one must be inputs of the next.",
             "Pass two layers that follow each other, and rows of inputs of the first.",
         )
     w1, w2 = (_array(layer.weight) for layer in (first, second))

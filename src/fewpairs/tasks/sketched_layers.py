@@ -1,4 +1,4 @@
-"""A network's layers on a sketch, in PyTorch: imported only where PyTorch is."""
+"""Two layers of a network on a sketch, in PyTorch: imported only where that is installed."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from fewpairs.sketches.feature_map import Terms
 
 
 class SketchedLayers(torch.nn.Module):
-    """M·T_x + c, with the sketch T fixed and M, c to be learned further.
+    """M·T_x + c: the sketch T is fixed, the matrix M and the bias c are learned further.
 
     Parameters
     ----------
     terms : Terms
-        What x is turned into: 1, x itself if the linear term is exact, sketches of its powers.
+        T: the constant 1, the linear term if it is exact, sketches of powers.
     weight : ndarray of shape (outputs, terms)
     bias : ndarray of shape (outputs,)
     balance : float, default=1.0
@@ -39,7 +39,8 @@ class SketchedLayers(torch.nn.Module):
         self.scale = float(balance / np.sqrt(terms.radius))
         self.linear = terms.monomials is not None
         if terms.monomials is not None:
-            # What is linear in x needs no axes: the matrix in front takes them in.
+            # An exact linear term is x on principal axes. The axes are multiplied into M, and T_x
+            # holds x itself.
             exact = terms.monomials.axes[:, terms.monomials.coordinates]
             p = exact.shape[1]
             weight = np.hstack([weight[:, :1], weight[:, 1 : p + 1] @ exact.T, weight[:, p + 1 :]])
@@ -74,7 +75,7 @@ class SketchedLayers(torch.nn.Module):
 
     @property
     def multiply_adds(self) -> int:
-        """Multiplications and additions for one input, counting a transform as m·log₂m."""
+        """Multiplications with additions for one input; a Fourier transform counts m·log₂m."""
         transforms = len(self.places) + len(self.degrees)
         each = self.size * np.log2(max(2, self.size))
         return int(self.places.numel() + transforms * each + self.weight.numel())
