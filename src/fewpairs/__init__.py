@@ -38,9 +38,9 @@ _HOMES = {
     "load": "factored.storage",
     "ErrorEstimate": "error.estimate",
     "linearize": "tasks.linearize",
-    "approximate": "approximation",
-    "plan": "planning",
-    "inspect": "oracle.inspection",
+    "approximate": "run.approximate",
+    "plan": "run.plan",
+    "inspect": "run.inspect",
     "SimilarityFeatures": "estimators",
 }
 _MODULES = ("errors", "plots", "datasets")

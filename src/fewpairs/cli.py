@@ -71,7 +71,7 @@ def plan(
     jobs: JobsOption = 1,
 ) -> None:
     """Say what a run would cost."""
-    from fewpairs.planning import plan as make  # noqa: PLC0415
+    from fewpairs.run.plan import plan as make  # noqa: PLC0415
 
     settled = make(
         read_items(items, column),
@@ -105,7 +105,7 @@ def approximate(
     jobs: JobsOption = 1,
 ) -> None:
     """Approximate the similarity matrix of the items in a file, and save it."""
-    from fewpairs.approximation import approximate as run  # noqa: PLC0415
+    from fewpairs.run.approximate import approximate as run  # noqa: PLC0415
 
     _check_output(output)
     matrix = run(

@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.kernel_approximation import Nystroem
 
-from fewpairs.approximation import approximate
 from fewpairs.arrays import FloatArray
 from fewpairs.datasets import docstrings
-from fewpairs.oracle.inspection import inspect
-from fewpairs.planning import plan
+from fewpairs.run.approximate import approximate
+from fewpairs.run.inspect import inspect
+from fewpairs.run.plan import plan
 from fewpairs.similarities.base import Pair, Similarity
 from fewpairs.similarities.word_mover import WordMover
 from fewpairs.text.training import train_word_vectors

@@ -11,15 +11,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
-from fewpairs.methods.cores import RIDGES, Cores
-from fewpairs.methods.weights import Normal, SanityCheck, Tuning
+from fewpairs.methods.fitted.cores import RIDGES, Cores
+from fewpairs.methods.fitted.guards import SanityCheck
+from fewpairs.methods.fitted.weights import Normal, Tuning
 
+#: Rows of the landmarks' columns that stand for all of them.
 _ROWS = 300
 
 
 @dataclass(frozen=True, eq=False)
 class WholeLoss:
-    """What counts beside unseen pairs: landmarks' lines, their crossing, the diagonal.
+    """What counts beside pairs of other items: landmarks' lines, their crossing, the diagonal.
 
     Parameters
     ----------
@@ -36,15 +38,15 @@ class WholeLoss:
     rows: IntArray
     own: Normal | None
 
-    def added_to(self, unseen: Normal, cores: Cores, family: int) -> Normal:
+    def added_to(self, pairs: Normal, cores: Cores, family: int) -> Normal:
         """Return the equations of one nugget's candidates for the whole matrix.
 
-        All in units of a mean over the unseen pairs, of which there are about n²: lines have 2sn
-        entries (read off a sample of the columns), the crossing s², the diagonal n.
+        All in units of a mean over pairs that lie in no line, of which there are about n²: lines
+        have 2sn entries (read off a sample of the columns), the crossing s², the diagonal n.
         """
         n = len(self.rows)
         mine = slice(family * len(RIDGES), (family + 1) * len(RIDGES))
-        gram, target = unseen.gram[mine, mine].copy(), unseen.target[mine].copy()
+        gram, target = pairs.gram[mine, mine].copy(), pairs.target[mine].copy()
         if self.own is not None:
             gram += self.own.gram[mine, mine] / n
             target += self.own.target[mine] / n
@@ -77,9 +79,9 @@ def one_nugget(cores: Cores, tuning: Tuning, sane: SanityCheck, whole: WholeLoss
     -------
     ndarray
     """
-    unseen = tuning.normal(np.arange(cores.count))
+    pairs = tuning.normal(np.arange(cores.count))
     families = range(len(cores.families))
-    equations = [whole.added_to(unseen, cores, k) for k in families]
+    equations = [whole.added_to(pairs, cores, k) for k in families]
     everyone = np.arange(cores.count)
     for smallest in range(len(RIDGES)):
         best, least = np.zeros(cores.count), np.inf

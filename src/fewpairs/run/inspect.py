@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from fewpairs.arrays import FloatArray, RandomState, generator, is_whole
+from fewpairs.arrays import FloatArray, IntArray, RandomState, generator, is_whole
 from fewpairs.errors import InputError
-from fewpairs.items.items import as_items
-from fewpairs.oracle.evaluation import evaluate
-from fewpairs.oracle.requests import Rectangle, Scattered
-from fewpairs.similarities.base import as_similarity
+from fewpairs.oracle.oracle import Oracle
+from fewpairs.run.arguments import as_oracle
 
-_REPEATED = 20
+#: Pairs that are asked for in both orders, and pairs that are asked for twice. A similarity that
+#: depends on the order, or on chance, does so for most pairs.
+_BOTH_ORDERS, _REPEATED = 200, 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,16 +87,18 @@ class Inspection:
 
 
 def inspect(
-    items: Any, similarity: Any, *, sample: int = 50, random_state: RandomState = 0
+    items: Any, similarity: Any = None, *, sample: int = 50, random_state: RandomState = 0
 ) -> Inspection:
     """Evaluate a small random square of the matrix and report what it is like.
 
     Parameters
     ----------
-    items : sequence
+    items : sequence or Oracle
+        With an `Oracle`, what is bought here is not paid for again by a run that follows.
     similarity : Similarity
     sample : int, default=50
-        Number of items; their square is evaluated in both orders.
+        Number of items whose square is evaluated: one triangle of it if symmetric, and 200 of its
+        pairs in the other order; 20 pairs are asked for twice.
     random_state : int, Generator, RandomState or None, default=0
 
     Returns
@@ -111,53 +113,74 @@ def inspect(
     >>> report.negative_share, report.asymmetry
     (0.5, 0.0)
     """
-    everything = as_items(items)
-    checked = as_similarity(similarity)
     if not is_whole(sample) or sample < 1:
         raise InputError(
             f"sample is {sample!r}.",
             "It is the number of items whose square is evaluated.",
             "Pass a positive integer, for example 50.",
         )
-    size = min(int(sample), len(everything))
-    chosen = np.sort(generator(random_state).permutation(len(everything))[:size])
-    prepared = checked.prepare(everything.subset(chosen))
-    who = np.arange(size)
+    oracle = as_oracle(items, similarity, progress=False)
+    before = oracle.evaluations
+    n = len(oracle.items)
+    rng = generator(random_state)
+    chosen = np.sort(rng.permutation(n)[: int(sample)])
+    with oracle.tolerant():
+        oracle.entries(chosen[:1], chosen[-1:])  # the first call may load or compile something
+        already, start = oracle.evaluations, time.perf_counter()
+        square = oracle.block(chosen, chosen)
+        seconds = (time.perf_counter() - start) / max(oracle.evaluations - already, 1)
+        difference = _difference(oracle, chosen, square, rng)
+    first = np.arange(min(len(chosen), _REPEATED))
+    last = len(chosen) - 1 - first
+    repeated = np.abs(oracle.repeated(chosen[first], chosen[last]) - square[first, last])
+    return _report(oracle, square, difference, repeated, oracle.evaluations - before, seconds)
 
-    start = time.perf_counter()
-    first = evaluate(checked, prepared, prepared, Rectangle(who, who))
-    took = time.perf_counter() - start
-    # A value that is not finite is reported here; anything else that fails is the user's to see.
-    if first.error is not None and first.error.pair is None:
-        raise first.error
-    if first.error is not None and first.error.__cause__ is not None:
-        raise first.error
-    again = Scattered(who[:_REPEATED], who[::-1][:_REPEATED])
-    second = evaluate(checked, prepared, prepared, again)
 
-    square = first.values
+def _difference(
+    oracle: Oracle, chosen: IntArray, square: FloatArray, rng: np.random.Generator
+) -> float:
+    """Return ‖K − Kᵀ‖ of the square, estimated from some pairs where one order stands for both."""
+    if not oracle.symmetric:
+        return float(np.linalg.norm(np.nan_to_num(square - square.T)))
+    i, j = np.triu_indices(len(chosen), 1)
+    if not len(i):
+        return 0.0
+    some = rng.permutation(len(i))[:_BOTH_ORDERS]
+    there, back = oracle.both_orders(chosen[i[some]], chosen[j[some]])
+    gaps = np.nan_to_num(there - back)
+    return float(np.sqrt(2 * len(i) / len(some)) * np.linalg.norm(gaps))
+
+
+def _report(
+    oracle: Oracle,
+    square: FloatArray,
+    difference: float,
+    repeated: FloatArray,
+    evaluations: int,
+    seconds: float,
+) -> Inspection:
     finite = np.isfinite(square)
     filled = np.where(finite, square, 0.0)
-    off = filled[~np.eye(size, dtype=bool) & finite]
+    size = len(square)
+    off_diagonal = filled[~np.eye(size, dtype=bool) & finite]
     eigenvalues: FloatArray = np.asarray(np.linalg.eigvalsh((filled + filled.T) / 2)[::-1], float)
     mass = float(np.abs(eigenvalues).sum())
     norm = float(np.linalg.norm(filled))
-    repeated = np.abs(second.values - square[again.rows, again.columns])
     itself = np.diag(filled)
+    values = off_diagonal if off_diagonal.size else itself
+    similarity = oracle.similarity
     return Inspection(
-        name=checked.name or type(checked).__name__,
-        n_items=len(everything),
+        name=similarity.name or type(similarity).__name__,
+        n_items=len(oracle.items),
         n_sampled=size,
-        evaluations=(first.asked + second.asked) * checked.evaluations_per_entry,
-        declared_symmetric=bool(checked.symmetric),
-        asymmetry=float(np.linalg.norm(filled - filled.T)) / norm if norm else 0.0,
+        evaluations=evaluations,
+        declared_symmetric=bool(similarity.symmetric),
+        asymmetry=difference / norm if norm else 0.0,
         diagonal=(float(itself.min()), float(itself.max())),
-        range=(float(off.min(initial=np.inf)), float(off.max(initial=-np.inf)))
-        if off.size
-        else (float(itself.min()), float(itself.max())),
+        range=(float(values.min()), float(values.max())),
         repeatability=float(np.nanmax(repeated, initial=0.0)),
         non_finite=int((~finite).sum()),
         eigenvalues=eigenvalues,
         negative_share=float(np.abs(eigenvalues[eigenvalues < 0]).sum()) / mass if mass else 0.0,
-        seconds_per_evaluation=took / (size * size * checked.evaluations_per_entry),
+        seconds_per_evaluation=seconds,
     )

@@ -1,4 +1,4 @@
-"""How much each candidate core counts: least squares on evaluated pairs, guarded."""
+"""How much each candidate core counts: least squares on evaluated pairs."""
 
 from __future__ import annotations
 
@@ -8,12 +8,18 @@ import numpy as np
 from scipy.optimize import nnls
 
 from fewpairs.arrays import FloatArray, IntArray
-from fewpairs.methods.cores import Cores
+from fewpairs.methods.fitted.cores import Cores
+from fewpairs.methods.fitted.guards import SanityCheck
 
-_FOLDS = 5
-_ROWS = 300
+#: Parts of a cross-validation, of landmarks or of pairs.
+FOLDS = 5
+#: Fewer pairs than this agree with each other by chance too easily to prove anything.
 _HANDFUL = 10
+#: Damping of the step towards negative weights, as shares of the mean eigenvalue.
 _STRENGTHS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
+#: Directions of the equations below this share of the largest are rounding: Gram matrices have
+#: half of the digits of the predictions.
+_RANK_TOLERANCE = 1e-11
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +51,10 @@ class Normal:
             share * self.target + (1 - share) * other.target,
         )
 
+    def plus_share_of(self, other: Normal, share: float) -> Normal:
+        """Add a share of other equations."""
+        return Normal(self.gram + share * other.gram, self.target + share * other.target)
+
     def of_some(self, chosen: IntArray) -> Normal:
         """Keep some candidates."""
         return Normal(self.gram[np.ix_(chosen, chosen)], self.target[chosen])
@@ -52,7 +62,7 @@ class Normal:
     def non_negative(self) -> FloatArray:
         """Solve with weights of at least 0, on the directions that carry anything."""
         values, vectors = np.linalg.eigh((self.gram + self.gram.T) / 2)
-        keep = values > 1e-11 * max(float(values[-1]), 0.0)
+        keep = values > _RANK_TOLERANCE * max(float(values[-1]), 0.0)
         if not keep.any() or values[-1] <= 0:
             return np.zeros(len(self.target))
         roots = np.sqrt(values[keep])
@@ -71,63 +81,6 @@ class Normal:
         return np.asarray(
             start + vectors @ ((vectors.T @ (self.target - self.gram @ start)) / damped)
         )
-
-
-@dataclass(frozen=True, eq=False)
-class Folds:
-    """What held-out landmarks say: of unseen pairs, and of self-similarities (square only)."""
-
-    unseen: Normal
-    own: Normal | None
-
-
-def landmark_folds(
-    left: FloatArray,
-    crossing: FloatArray,
-    rows: IntArray,
-    gap: float,
-    rng: np.random.Generator,
-    *,
-    symmetric: bool,
-    square: bool = True,
-) -> Folds:
-    """Predict the columns of held-out landmarks from the others: costs no evaluations.
-
-    Parameters
-    ----------
-    left : ndarray of shape (n, s)
-        Columns of the landmarks.
-    crossing : ndarray of shape (s, s)
-    rows : ndarray
-        Items that are no landmarks.
-    gap : float
-    rng : numpy.random.Generator
-    symmetric : bool
-    square : bool, default=True
-        Whether row and column k of the crossing belong to the same item.
-
-    Returns
-    -------
-    Folds
-    """
-    some = rng.permutation(rows)[:_ROWS]
-    across = rng.permutation(crossing.shape[1])
-    down = across if square else rng.permutation(crossing.shape[0])
-    none = Normal(np.zeros(()), np.zeros(()))  # adding to it takes on the shape of the sum
-    unseen = own = none
-    for fold in range(_FOLDS):
-        held = across[fold::_FOLDS]
-        kept = np.setdiff1d(across, held)
-        kept_rows = kept if square else np.setdiff1d(down, down[fold::_FOLDS])
-        cores = Cores.of(crossing[np.ix_(kept_rows, kept)], gap, symmetric=symmetric)
-        to_held = crossing[np.ix_(kept_rows, held)].T
-        guessed = cores.block_predictions(left[np.ix_(some, kept)], to_held)
-        unseen = unseen.plus(guessed, left[np.ix_(some, held)].ravel())
-        if square:
-            guessed = cores.predictions(crossing[np.ix_(held, kept)], to_held)
-            own = own.plus(guessed.T, np.diag(crossing)[held])
-    s = len(across)
-    return Folds(unseen.per(len(some) * s), own.per(s) if square else None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,11 +129,11 @@ def refined(
         `start`, or the refined weights.
     """
     whole = tuning.normal(chosen)
-    if np.trace(whole.gram) <= 0 or len(tuning.values) < 2 * _FOLDS:
+    if np.trace(whole.gram) <= 0 or len(tuning.values) < 2 * FOLDS:
         return start
-    fold_of = rng.permutation(len(tuning.values)) % _FOLDS
-    gains = np.zeros((len(_STRENGTHS), _FOLDS))
-    for fold in range(_FOLDS):
+    fold_of = rng.permutation(len(tuning.values)) % FOLDS
+    gains = np.zeros((len(_STRENGTHS), FOLDS))
+    for fold in range(FOLDS):
         inside, outside = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
         normal = tuning.normal(chosen, inside)
         base = normal.non_negative()
@@ -191,7 +144,7 @@ def refined(
             after = float(w @ (guesses @ normal.moved(base, strength) - values) ** 2)
             gains[k, fold] = before - after
     best = int(gains.mean(axis=1).argmax())
-    error = float(gains[best].std(ddof=1)) / np.sqrt(_FOLDS)
+    error = float(gains[best].std(ddof=1)) / np.sqrt(FOLDS)
     return whole.moved(start, _STRENGTHS[best]) if gains[best].mean() > error else start
 
 
@@ -218,18 +171,19 @@ def weigh(
 
 
 def _trust(tuning: Tuning, rng: np.random.Generator) -> float:
-    """Return the factor, from 0 to 1, that suits predictions of pairs from the other pairs.
+    """Return a factor from 0 to 1 by which weights are shrunk where there are no folds.
 
-    The best factor less two standard errors: a few pairs may agree by chance, a handful proves
-    nothing at all.
+    Each fifth of the pairs is predicted from the others, by guesses g of the values y. The factor
+    that suits the guesses best is b = Σw·g·y / Σw·g²; taken are b less two of its standard errors,
+    because a few pairs may agree by chance.
     """
     count = len(tuning.values)
     if count < _HANDFUL:
         return 0.0
     everyone = np.arange(tuning.predictions.shape[1])
-    fold_of = rng.permutation(count) % _FOLDS
+    fold_of = rng.permutation(count) % FOLDS
     guesses = np.zeros(count)
-    for fold in range(_FOLDS):
+    for fold in range(FOLDS):
         inside, outside = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
         solved = tuning.normal(everyone, inside).non_negative()
         guesses[outside] = tuning.predictions[outside] @ solved
@@ -237,41 +191,5 @@ def _trust(tuning: Tuning, rng: np.random.Generator) -> float:
     if size == 0:
         return 0.0
     best = float(tuning.weights @ (guesses * tuning.values)) / size
-    off = tuning.weights * guesses * (tuning.values - best * guesses)
-    return float(np.clip(best - 2 * np.sqrt(off @ off) / size, 0, 1))
-
-
-@dataclass(frozen=True, eq=False)
-class SanityCheck:
-    """On pairs that nobody evaluated, the result must not carry more energy than the data do.
-
-    Parameters
-    ----------
-    checks : list of (predictions, largest mean square)
-    """
-
-    checks: list[tuple[FloatArray, float]]
-
-    def passes(self, chosen: IntArray, weights: FloatArray) -> bool:
-        """Whether mean(K̃²) is within bounds on every set of pairs."""
-        return all(
-            float(((p[:, chosen] @ weights) ** 2).mean()) <= largest
-            for p, largest in self.checks
-            if len(p)
-        )
-
-    def shrunk(self, chosen: IntArray, weights: FloatArray) -> FloatArray:
-        """Return the weights, made as small as it takes to pass."""
-        energies = [(float(((p[:, chosen] @ weights) ** 2).mean()), largest)
-            for p, largest in self.checks if len(p)]  # fmt: skip
-        shares = [largest / energy for energy, largest in energies if energy > largest]
-        return np.asarray(weights * np.sqrt(min(shares, default=1.0)))
-
-
-def largest_mean_square(values: FloatArray, weights: FloatArray) -> float:
-    """Return what a mean square can be at most: 1.5 times that of a sample, and its spread."""
-    share = weights / max(float(weights.sum()), np.finfo(float).tiny)
-    squares = values**2
-    mean = float(share @ squares)
-    spread = float(np.sqrt(share**2 @ (squares - mean) ** 2))
-    return 1.5 * max(mean + 2 * spread, 1e-300)
+    moves = tuning.weights * guesses * (tuning.values - best * guesses)
+    return float(np.clip(best - 2 * np.sqrt(moves @ moves) / size, 0, 1))

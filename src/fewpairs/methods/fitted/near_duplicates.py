@@ -1,4 +1,4 @@
-"""Nearest neighbours among profiles: exact by blocks, or by a forest of random splits."""
+"""Near-duplicates: nearest neighbours among profiles, exact or by a forest of random splits."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from fewpairs.arrays import IntArray, SingleArray
 
 #: Up to this many items every pair of profiles is compared (n² work, no evaluations).
 EXACT_UP_TO = 50_000
-_LEAF = 512
-_TREES = 4
-_GROUP = 64
-_ROWS = 512
+#: Above that: items that are compared all with all, and how often the items are split anew. A leaf
+#: of 512 is one product that fits the cache; four trees find most near-duplicates, which lie on the
+#: same side of most splits.
+_LEAF, _TREES = 512, 4
+#: Scores of which the maximum is taken first, and rows that are compared at a time: 64 floats are
+#: a few vector registers, 512 rows of 50,000 scores take 100 MB.
+_GROUP, _ROWS = 64, 512
 #: Below every product of unit vectors.
 _NOTHING = -2.0
 
 
-def look_alikes(
+def near_duplicates(
     profiles: SingleArray, per_item: int, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
     """Return pairs of items with similar profiles, most similar first, each once.

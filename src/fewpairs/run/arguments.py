@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from fewpairs.arrays import is_whole
-from fewpairs.errors import BudgetError, InputError, LandmarksCutWarning, UnknownNameError
+from fewpairs.errors import (
+    BudgetError,
+    InputError,
+    LandmarksCutWarning,
+    UnknownNameError,
+    warn,
+)
+from fewpairs.methods.base import KnownOption, Method
+from fewpairs.oracle.oracle import Oracle
+from fewpairs.oracle.progress import ProgressOption
 from fewpairs.oracle.requests import Planner
+from fewpairs.parallel import count_jobs
+
+#: Options of every run, beside those of its method.
+RUN_OPTIONS = ("error_draw", "fold_error_pairs")
 
 
 def evaluations_of(budget: float, planner: Planner) -> int:
@@ -45,11 +57,10 @@ def check_count(landmarks: Any, n: int) -> int:
             "Pass a positive integer or a list of positions; for a share of all pairs use budget=.",
         )
     if landmarks > n:
-        warnings.warn(
+        warn(
             LandmarksCutWarning(
                 f"{landmarks} landmarks were asked for and there are {n} items; all {n} are used."
-            ),
-            stacklevel=4,
+            )
         )
     return min(int(landmarks), n)
 
@@ -83,3 +94,61 @@ def check_fold(fold: Any, error_pairs: Any) -> bool:
             "Pass True or False; True needs pairs to fold in.",
         )
     return bool(fold)
+
+
+def refuse_idle_fold(title: str, known: KnownOption, *, fold: bool) -> None:
+    """Refuse to fold pairs into a result that has no place for them."""
+    if fold and known is None:
+        raise InputError(
+            f"fold_error_pairs=True was given with known=None (method {title}).",
+            "The factors alone are returned, and single pairs cannot become exact in them.",
+            'Pass known="exact" too, or leave fold_error_pairs out.',
+        )
+
+
+def check_target_run(
+    method: Method, title: str, landmarks: Any, selection: Any, error_pairs: int | None
+) -> None:
+    """Refuse what cannot be combined with a target error."""
+    if error_pairs == 0:
+        raise InputError(
+            "error_pairs=0 was given beside target_error.",
+            "Without an estimate nobody can tell when the target is reached.",
+            "Leave error_pairs out, or pass how many pairs should judge.",
+        )
+    if landmarks is not None or selection != "uniform" or not method.grows:
+        raise InputError(
+            f"target_error was given beside landmarks, another selection, or a method ({title}) "
+            "that cannot go on from fewer landmarks.",
+            "It finds the number of uniform landmarks by itself, step by step.",
+            "Pass target_error alone, or with a budget.",
+        )
+
+
+def as_oracle(
+    items: Any,
+    similarity: Any,
+    others: Any = None,
+    n_jobs: int | None = 1,
+    progress: ProgressOption = None,
+) -> Oracle:
+    """Make the oracle of a run, or take one that the user has, with what it has paid for."""
+    if not isinstance(items, Oracle):
+        if similarity is None:
+            raise InputError(
+                "no similarity was given.",
+                "It is what the matrix is made of.",
+                "Pass fewpairs.similarity(function, kind=…, symmetric=…), or a ready one.",
+            )
+        return Oracle(items, similarity, others=others, n_jobs=n_jobs, progress=progress)
+    if similarity is not None or others is not None:
+        raise InputError(
+            "a similarity or other items were given beside an oracle.",
+            "The oracle has its own already, and what it remembers belongs to those.",
+            "Pass the oracle alone.",
+        )
+    if progress is not None:
+        items.progress = progress
+    if n_jobs != 1:
+        items.n_jobs = count_jobs(n_jobs)
+    return items

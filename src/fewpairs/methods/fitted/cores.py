@@ -13,6 +13,7 @@ import numpy as np
 import scipy.linalg
 
 from fewpairs.arrays import FloatArray
+from fewpairs.numerics import parts, ridge_inverse
 
 #: Shares of the gap between diagonal and off-diagonal that are taken off the diagonal.
 NUGGETS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -55,9 +56,7 @@ class Cores:
             left, values, right = _decomposed(reduced, symmetric=symmetric)
             if nugget == 0:
                 largest = float(np.abs(values).max(initial=0)) or 1.0
-            # Scaled by λ₀ first, so that no square over- or underflows.
-            scaled = values / largest
-            filters = scaled / (scaled**2 + RIDGES[:, None] ** 2) / largest
+            filters = ridge_inverse(values, RIDGES[:, None], largest)
             families.append(Family(nugget, left, right, filters))
         return cls(families, max(gap, 0.0))
 
@@ -74,8 +73,7 @@ class Cores:
     def predictions(self, left: FloatArray, right: FloatArray) -> FloatArray:
         """Return what every candidate says of pairs, given their rows of both factors."""
         result = np.empty((len(left), self.count))
-        for start in range(0, len(left), 1024):
-            part = slice(start, start + 1024)
+        for part in parts(len(left), 1024):
             for k, f in enumerate(self.families):
                 mine = slice(k * len(RIDGES), (k + 1) * len(RIDGES))
                 both = (left[part] @ f.left) * (right[part] @ f.right)
