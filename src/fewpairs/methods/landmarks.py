@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,8 @@ class Selector(Protocol):
     """Chooses landmarks. Anything with this method can be passed as ``selection=``.
 
     A selector that evaluates more than its landmarks' columns says so by a second method,
-    ``price(planner, count)``, so that budgets hold.
+    ``price(planner, count)``, so that budgets hold; one that evaluates nothing may say so by an
+    attribute ``reads = False``.
     """
 
     def select(self, oracle: Oracle, count: int, rng: np.random.Generator) -> IntArray:
@@ -35,6 +36,8 @@ class Selector(Protocol):
 class Uniform:
     """Every item is equally likely, without replacement."""
 
+    reads: ClassVar[bool] = False
+
     def select(self, oracle: Oracle, count: int, rng: np.random.Generator) -> IntArray:
         """Return the first `count` of a random permutation."""
         return rng.permutation(oracle.shape[1])[:count]
@@ -45,6 +48,7 @@ class Given:
     """Landmarks that the user chose."""
 
     indices: IntArray
+    reads: ClassVar[bool] = False
 
     def select(self, oracle: Oracle, count: int, rng: np.random.Generator) -> IntArray:  # noqa: ARG002
         """Return the given landmarks, in the given order."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.oracle.known import Known, keys_of
-from fewpairs.oracle.requests import Rectangle, Request, Reversed, Scattered
+from fewpairs.oracle.requests import Ordered, Rectangle, Request, Scattered
 from fewpairs.oracle.stores import ColumnStore, EntryStore
 
 
@@ -40,8 +40,8 @@ class Memory:
         # Row r of the matrix is column r of its transpose.
         self.rows = self.columns if symmetric else ColumnStore(width, height)
         self.entries = EntryStore()
-        # The other order of pairs of a symmetric matrix, asked for to see that it is the same.
-        self.reversed = EntryStore()
+        # Pairs of a symmetric matrix whose order is on record, to see that it does not matter.
+        self.ordered = EntryStore()
         #: Keys of the entries that judge results: methods must not see their values.
         self.reserved: IntArray = np.empty(0, dtype=np.int64)
         self._height, self._width, self._square = height, width, square
@@ -50,7 +50,7 @@ class Memory:
     def empty(self) -> bool:
         """Whether nothing was ever stored."""
         lines = len(self.columns.index) + len(self.rows.index)
-        return not lines and not len(self.entries.all()[0]) and not len(self.reversed.all()[0])
+        return not lines and not len(self.entries.all()[0]) and not len(self.ordered.all()[0])
 
     # ------------------------------------------------------------------ looking up
 
@@ -68,8 +68,8 @@ class Memory:
     def answer(self, request: Request) -> FloatArray:
         """Return what is known of a request, in its shape; NaN where nothing is."""
         rows, columns = request.rows, request.columns
-        if isinstance(request, Reversed):
-            return self.reversed.find(rows * self._width + columns)
+        if isinstance(request, Ordered):
+            return self.ordered.find(rows * self._width + columns)
         if isinstance(request, Scattered):
             return self.find(rows, columns)
         if np.all(self.columns.position(columns) >= 0):
@@ -149,9 +149,11 @@ class Memory:
     def store(self, request: Request, values: FloatArray) -> None:
         """Remember an answer; entries that came back as NaN stay unknown."""
         rows, columns = request.rows, request.columns
-        if isinstance(request, Reversed):
+        if isinstance(request, Ordered):
             good = ~np.isnan(values)
-            self.reversed.add((rows * self._width + columns)[good], values[good])
+            self.ordered.add((rows * self._width + columns)[good], values[good])
+            good &= np.isnan(self.find(rows, columns))  # the first order stands for both
+            self._store_entries(rows[good], columns[good], values[good])
             return
         held_rows = self.rows.position(rows) >= 0
         held_columns = self.columns.position(columns) >= 0
@@ -192,4 +194,4 @@ class Memory:
             self.store(Rectangle(rows, np.arange(self._width)), known.rows.values.T)
             self.rows.finish(rows)
         self._store_entries(*known.outside_lines())
-        self.reversed.add(*other.reversed.all())
+        self.ordered.add(*other.ordered.all())

@@ -27,7 +27,7 @@ from fewpairs.oracle.known import Known
 from fewpairs.oracle.ledger import Ledger
 from fewpairs.oracle.memory import Memory
 from fewpairs.oracle.progress import Progress, ProgressOption
-from fewpairs.oracle.requests import Planner, Request, Reversed, Scattered
+from fewpairs.oracle.requests import Ordered, Planner, Request, Scattered
 from fewpairs.oracle.symmetry import asymmetry, square_asymmetry
 from fewpairs.parallel import count_jobs
 from fewpairs.similarities.base import as_similarity
@@ -225,12 +225,11 @@ class Oracle:
 
     def both_orders(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return entries (i, j) and entries (j, i), whatever symmetry was declared."""
-        there = self.entries(rows, columns)
         if not self.symmetric:
-            return there, self.entries(columns, rows)
-        other = Reversed(columns, rows)
-        self._ask([other], other.size * self.planner.per_entry)
-        return there, self._memory.answer(other)
+            return self.entries(rows, columns), self.entries(columns, rows)
+        there, back = Ordered(rows, columns), Ordered(columns, rows)
+        self._ask([there, back], 2 * there.size * self.planner.per_entry)
+        return self._memory.answer(there), self._memory.answer(back)
 
     def check_symmetry(self, rows: IntArray, columns: IntArray) -> None:
         """Ask for some entries in both orders, and refuse a similarity that depends on it."""
@@ -274,8 +273,9 @@ class Oracle:
             for request, outcome in answer_all(still_needed(), work, self.n_jobs):
                 self._ledger.count(outcome.asked * self.planner.per_entry)
                 values, found = outcome.values, outcome.error
-                if found is None and self.symmetric:
-                    found, values = square_asymmetry(self.items, request, values)
+                if self.symmetric:
+                    uneven, values = square_asymmetry(self.items, request, values)
+                    found = found or uneven
                 if not (self._tolerant and isinstance(found, (NonFiniteError, AsymmetryError))):
                     fault = fault or found
                 self._ledger.keep(request, values)

@@ -62,8 +62,8 @@ class Scattered:
 
 
 @dataclass(frozen=True, eq=False)
-class Reversed(Scattered):
-    """Single entries of a symmetric matrix in the other order, to see that it does not matter."""
+class Ordered(Scattered):
+    """Single entries in exactly this order, to see whether the order matters after all."""
 
 
 Request = Rectangle | Scattered

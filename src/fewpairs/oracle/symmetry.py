@@ -45,9 +45,12 @@ def square_asymmetry(
     -------
     fault : AsymmetryError or None
     values : ndarray
-        With one triangle standing for both, so that the square is symmetric to the last bit.
+        With one triangle standing for both, so that the square is symmetric to the last bit; NaN
+        where either order is not finite.
     """
     if not isinstance(request, Rectangle) or not np.array_equal(request.rows, request.columns):
         return None, values
-    fault = asymmetry(items, *request.pairs(), values.ravel(), values.T.ravel())
-    return fault, np.triu(values) + np.triu(values, 1).T
+    good = ~np.isnan(values + values.T)
+    i, j = request.pairs()
+    fault = asymmetry(items, i[good.ravel()], j[good.ravel()], values[good], values.T[good])
+    return fault, np.where(good, np.triu(values) + np.triu(values, 1).T, np.nan)

@@ -15,7 +15,7 @@ from fewpairs.run.arguments import as_oracle
 
 #: Pairs that are asked for in both orders, and pairs that are asked for twice. A similarity that
 #: depends on the order, or on chance, does so for most pairs.
-_BOTH_ORDERS, _REPEATED = 200, 20
+_BOTH_ORDERS, _REPEATED = 100, 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,8 +97,8 @@ def inspect(
         With an `Oracle`, what is bought here is not paid for again by a run that follows.
     similarity : Similarity
     sample : int, default=50
-        Number of items whose square is evaluated: one triangle of it if symmetric, and 200 of its
-        pairs in the other order; 20 pairs are asked for twice.
+        Number of items whose square is evaluated: one triangle of it if symmetric, and 100 of its
+        pairs in both orders; 20 pairs are asked for twice.
     random_state : int, Generator, RandomState or None, default=0
 
     Returns
@@ -124,15 +124,16 @@ def inspect(
     n = len(oracle.items)
     rng = generator(random_state)
     chosen = np.sort(rng.permutation(n)[: int(sample)])
+    first = np.arange(min(len(chosen), _REPEATED))
+    last = len(chosen) - 1 - first
+    # These come first because a first call may load or compile something, which is not timed.
+    repeated = oracle.repeated(chosen[first], chosen[last])
     with oracle.tolerant():
-        oracle.entries(chosen[:1], chosen[-1:])  # the first call may load or compile something
         already, start = oracle.evaluations, time.perf_counter()
         square = oracle.block(chosen, chosen)
         seconds = (time.perf_counter() - start) / max(oracle.evaluations - already, 1)
         difference = _difference(oracle, chosen, square, rng)
-    first = np.arange(min(len(chosen), _REPEATED))
-    last = len(chosen) - 1 - first
-    repeated = np.abs(oracle.repeated(chosen[first], chosen[last]) - square[first, last])
+    repeated = np.abs(repeated - square[first, last])
     return _report(oracle, square, difference, repeated, oracle.evaluations - before, seconds)
 
 
@@ -179,7 +180,7 @@ def _report(
         diagonal=(float(itself.min()), float(itself.max())),
         range=(float(values.min()), float(values.max())),
         repeatability=float(np.nanmax(repeated, initial=0.0)),
-        non_finite=int((~finite).sum()),
+        non_finite=int((np.triu(~finite) if oracle.symmetric else ~finite).sum()),
         eigenvalues=eigenvalues,
         negative_share=float(np.abs(eigenvalues[eigenvalues < 0]).sum()) / mass if mass else 0.0,
         seconds_per_evaluation=seconds,

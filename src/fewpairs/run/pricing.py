@@ -65,7 +65,10 @@ class Price:
     def beside(self, count: int) -> int:
         """Count what is spent beside the method."""
         planner = self.oracle.planner
-        pairs = self.error_pairs(count) + self.symmetry_pairs(count)
+        # One order of these pairs is part of the columns, unless a selector has read them before,
+        # in an order that nobody remembers.
+        orders = 2 if getattr(self.selector, "reads", True) else 1
+        pairs = self.error_pairs(count) + orders * self.symmetry_pairs(count)
         return pairs * planner.per_entry + price_of_selection(self.selector, planner, count)
 
 
