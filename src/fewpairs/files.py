@@ -19,7 +19,8 @@ from safetensors.numpy import save_file
 from fewpairs.errors import FileFormatError
 
 FORMAT = "fewpairs"
-VERSION = 1
+#: 2: of a symmetric matrix each single entry is written once, not in both orders.
+VERSION = 2
 _KEY = "fewpairs"
 _CHECKSUM = "sha256"
 #: A header is names and facts; one larger than this is not ours.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray, SingleArray
-from fewpairs.error.interval import Verdict, relative_error
+from fewpairs.error.interval import Interval, Verdict, relative_error
 from fewpairs.error.sampling import Drawn
 from fewpairs.error.unseen import Approximation, Unseen, evaluated_sums, squared_residuals
 from fewpairs.oracle.oracle import Oracle
@@ -59,14 +59,16 @@ class Stratum:
         return np.asarray((moves - share @ moves) * self.population * share * spread)
 
 
-def combine(A: float, B: float, strata: list[Stratum]) -> Verdict:
+def combine(
+    A: float, B: float, strata: list[Stratum], interval: Interval = relative_error
+) -> Verdict:
     """Add what is estimated of the strata to the sums A₀ and B₀, and state the error."""
     A += sum(s.total(s.residuals) for s in strata)
     B += sum(s.total(s.squares) for s in strata)
     zeta = np.empty(0)
     if A > 0 and B > 0:
         zeta = np.concatenate([zeta, *(s.influence(A, B) for s in strata)])
-    return relative_error(A, B, zeta, sum(len(s.residuals) for s in strata))
+    return interval(A, B, zeta, sum(len(s.residuals) for s in strata))
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +102,9 @@ class Audit:
         pairs = unseen.draw(oracle, count, rng, beliefs)
         return cls(pairs, oracle.set_aside(pairs.rows, pairs.columns))
 
-    def judge(self, matrix: Approximation, oracle: Oracle) -> Verdict:
+    def judge(
+        self, matrix: Approximation, oracle: Oracle, interval: Interval = relative_error
+    ) -> Verdict:
         """Estimate the error of one step's result."""
         known = oracle.known()
         i, j = self.pairs.rows, self.pairs.columns
@@ -111,7 +115,7 @@ class Audit:
             i, j, values = i[left], j[left], self.values[left]
             sums = squared_residuals(matrix, i, j, values, both=oracle.symmetric)
             strata.append(Stratum(population, *sums, self.pairs.weights[left]))
-        return combine(*evaluated_sums(matrix, known), strata)
+        return combine(*evaluated_sums(matrix, known), strata, interval)
 
 
 def judge_by_fresh_pairs(
@@ -122,6 +126,7 @@ def judge_by_fresh_pairs(
     *,
     weighted: bool = True,
     ready: SingleArray | None = None,
+    interval: Interval = relative_error,
 ) -> tuple[Verdict, Drawn]:
     """Estimate ‖K − K̃‖ / ‖K‖ over the whole matrix from pairs that are drawn now.
 
@@ -140,6 +145,8 @@ def judge_by_fresh_pairs(
         Draw pairs that may matter more often; False draws uniformly.
     ready : ndarray, optional
         Profiles of the items that are no landmarks, where a method has them already.
+    interval : Interval
+        How the estimate becomes an interval.
 
     Returns
     -------
@@ -169,7 +176,7 @@ def judge_by_fresh_pairs(
             values = oracle.entries(i, j)
             sums = squared_residuals(matrix, i, j, values, both=oracle.symmetric)
             strata.append(Stratum(population, *sums, weights))
-    return combine(A + hidden[0], B + hidden[1], strata), pairs
+    return combine(A + hidden[0], B + hidden[1], strata, interval), pairs
 
 
 def _reserved_sums(matrix: Approximation, oracle: Oracle, unseen: Unseen) -> tuple[float, float]:

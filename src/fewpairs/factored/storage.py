@@ -103,7 +103,7 @@ def load(
     columns = Lines.of(get("known.columns.index"), get("known.columns"), m)
     rows = Lines.of(get("known.rows.index"), get("known.rows"), n)
     known = Known(columns, columns if facts["symmetric_known"] else rows, get("known.diagonal"))
-    # Files of version 0.1 hold both orders of a pair; here one is enough.
+    # Files of version 1 hold both orders of a pair; one is enough.
     known = known.with_entries(*known.places_of(get("known.keys")), get("known.values"))
     source = Source(
         items=_attached_items(items, n) or _unpack_items(arrays, facts["items"], "items"),
@@ -126,7 +126,7 @@ def load(
         error=None if facts["error"] is None else _unpack_error(facts["error"]),
         method=facts["method"],
         nugget=facts["nugget"],
-        # Files of version 0.1 have none.
+        # Files of version 1 have none.
         curve=[_unpack_point(packed) for packed in facts.get("curve", [])],
         stopped_because=facts.get("stopped_because", ""),
     )

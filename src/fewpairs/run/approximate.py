@@ -71,8 +71,9 @@ def approximate(
     **options
         Of the method; ``known="exact"`` to put evaluated entries back into its result (the
         default method does, and with ``known=None`` gives a plain matrix of rank s);
-        ``error_draw="uniform"`` for an estimate from uniform pairs; ``fold_error_pairs=True`` to
-        use those pairs in the result afterwards, whose error is then the stated one or less.
+        ``error_draw="uniform"`` for an estimate from uniform pairs; ``error_interval`` for a rule
+        of your own that turns it into an interval; ``fold_error_pairs=True`` to use those pairs
+        in the result afterwards, whose error is then the stated one or less.
 
     Returns
     -------
@@ -118,7 +119,13 @@ def carry_out(oracle: Oracle, plan: Plan, rng: np.random.Generator) -> FactoredM
     if not plan.estimates_error:
         return matrix
     verdict, drawn = judge_by_fresh_pairs(
-        matrix, oracle, plan.error_pairs, rng, weighted=plan.weighted, ready=fit.profiles
+        matrix,
+        oracle,
+        plan.error_pairs,
+        rng,
+        weighted=plan.weighted,
+        ready=fit.profiles,
+        interval=plan.interval,
     )
     if plan.fold:
         values = oracle.entries(drawn.rows, drawn.columns)

@@ -21,7 +21,7 @@ from fewpairs.oracle.requests import Planner
 from fewpairs.parallel import count_jobs
 
 #: Options of every run, beside those of its method.
-RUN_OPTIONS = ("error_draw", "fold_error_pairs")
+RUN_OPTIONS = ("error_draw", "error_interval", "fold_error_pairs")
 
 
 def evaluations_of(budget: float, planner: Planner) -> int:

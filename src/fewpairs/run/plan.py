@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fewpairs.error.estimate import check_target
+from fewpairs.error.interval import Interval, as_interval, relative_error
 from fewpairs.errors import InputError
 from fewpairs.methods.base import KnownOption, Method
 from fewpairs.methods.catalogue import Chosen, find_method
@@ -78,6 +79,7 @@ class Plan:
     method: Method
     known: KnownOption
     selector: Selector
+    interval: Interval = relative_error
     target: Target | None = None
     seconds: float | None = None
     sampled: int = 0
@@ -120,6 +122,7 @@ def make_plan(
     rest = dict(options)
     weighted = check_draw(rest.pop("error_draw", "weighted"))
     fold = check_fold(rest.pop("fold_error_pairs", False), error_pairs)
+    interval = as_interval(rest.pop("error_interval", "log-t"))
     chosen = find_method(
         method, rest, symmetric=oracle.symmetric, square=oracle.square, also=RUN_OPTIONS
     )
@@ -135,7 +138,8 @@ def make_plan(
         size = _size_for_target(price, check_target(target_error), budget)
     else:
         size = _size(price, landmarks, budget)
-    return _plan(oracle, chosen, size, weighted=weighted, fold=fold)
+    settled = _plan(oracle, chosen, size, weighted=weighted, fold=fold)
+    return replace(settled, interval=interval)
 
 
 class _Size(NamedTuple):

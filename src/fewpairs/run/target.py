@@ -58,14 +58,20 @@ def grow_to_target(
         matrix = assemble(oracle, fit, plan.known, plan.title)
         if audit is None:
             audit = Audit.draw(matrix, oracle, target.audit, rng, weighted=plan.weighted)
-        verdict = audit.judge(matrix, oracle)
+        verdict = audit.judge(matrix, oracle, plan.interval)
         error = verdict.estimate
         curve.append(CurvePoint(oracle.spent, count, error))
         fresh = _fresh_pairs(oracle, target)
         confirmed = error.value <= promising and fresh > 0
         if confirmed:
             verdict, _ = judge_by_fresh_pairs(
-                matrix, oracle, fresh, rng, weighted=plan.weighted, ready=fit.profiles
+                matrix,
+                oracle,
+                fresh,
+                rng,
+                weighted=plan.weighted,
+                ready=fit.profiles,
+                interval=plan.interval,
             )
             # Where the audit must get for fresh pairs to agree.
             fall = target.error / max(verdict.estimate.high, _TINY)
