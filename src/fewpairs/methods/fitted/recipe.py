@@ -27,8 +27,9 @@ _FEWEST_TUNING, _MOST_TUNING = 500, 6000
 _PLAIN_TUNING, _FEWEST_PLAIN = 1 / 3, 200
 #: Tuning pairs are never more than this share of what is spent, nor of the pairs that are left.
 _LARGEST_SHARE, _LARGEST_PART = 10, 4
-#: The error outside the columns is taken to fall like s^-0.75, its square like s^-1.5: the middle
-#: of what benchmarks/matrix/equal_budget.py shows. It decides only when near pairs stop.
+#: The squared error outside the columns is taken to fall like s^-1.5, as it does at 100 landmarks;
+#: this only decides when near pairs stop. Half or twice as much changes the error of the result by
+#: at most 3 % (docs/tables/constants.md).
 _DECAY = 1.5
 
 DiagonalOption: TypeAlias = Literal["evaluate"] | float | None
