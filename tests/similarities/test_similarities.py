@@ -1,13 +1,11 @@
-"""Ready similarities against independent references, and the three ways of writing one."""
+"""Ready similarities against independent references."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from examples import Counter, asymmetric_matrix, symmetric_matrix
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from examples import asymmetric_matrix, symmetric_matrix
 from rapidfuzz.distance import Levenshtein
 from sklearn.metrics.pairwise import pairwise_kernels
 
@@ -144,34 +142,3 @@ def test_precomputed_refuses_items_that_are_no_positions():
     for items in (["a", "b"], [0, 7], [0.0, 1.0]):
         with pytest.raises(InputError, match=r"range\(3\)"):
             fp.Oracle(items, fp.Precomputed(np.eye(3)))
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {"kind": "matrix", "symmetric": True},
-        {"kind": "pair", "symmetric": None},
-        {"kind": "pair", "symmetric": True, "block_size": 0},
-        {"kind": "pair", "symmetric": True, "block_size": (1, 2, 3)},
-    ],
-)
-def test_declarations_are_checked(arguments):
-    with pytest.raises(InputError):
-        fp.similarity(lambda a, b: 1.0, **arguments)
-    with pytest.raises(InputError, match="Precomputed"):
-        fp.similarity(np.eye(3), kind="block", symmetric=True)
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.integers(1, 12), st.integers(0, 1000))
-def test_symmetrized_is_the_mean_in_every_way_of_writing(n, seed):
-    counter = Counter(asymmetric_matrix(n, seed))
-    for kind in ("pair", "pairs", "block"):
-        mean = counter.similarity(kind, symmetric=False).symmetrized()
-        found = fp.Oracle(range(n), mean).block(range(n), range(n))
-        assert np.allclose(found, (counter.matrix + counter.matrix.T) / 2)
-
-
-def test_symmetrized_of_symmetric_is_itself():
-    sim = fp.VectorSimilarity()
-    assert sim.symmetrized() is sim
