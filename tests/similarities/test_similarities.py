@@ -15,8 +15,8 @@ from sklearn.metrics.pairwise import pairwise_kernels
 import fewpairs as fp
 from fewpairs.errors import InputError, UnknownNameError
 from fewpairs.items.items import as_items
+from fewpairs.similarities.metrics import CITY_BLOCK, METRICS, Metric
 from fewpairs.similarities.strings import SCORERS, Scorer
-from fewpairs.similarities.vectors import CITY_BLOCK, METRICS, Metric
 
 X = np.random.default_rng(0).normal(size=(12, 4))
 
