@@ -9,10 +9,17 @@ import typer
 
 from fewpairs.errors import InputError
 
-_FORMATS = ".txt (one a line, blank ones left out), .csv or .jsonl (see --column), .npy; .gz too."
-
-ItemsFile = Annotated[Path, typer.Argument(help=f"Items: {_FORMATS}")]
-TextsFile = Annotated[Path, typer.Argument(help=f"Texts: {_FORMATS}")]
+ItemsFile = Annotated[
+    Path,
+    typer.Argument(
+        help="Items: .txt (one a line, blank ones left out), .csv or .jsonl (see --column), each "
+        "also with .gz; or .npy."
+    ),
+]
+TextsFile = Annotated[
+    Path,
+    typer.Argument(help="Texts: one a line, or .csv or .jsonl (see --column); .gz is unpacked."),
+]
 OutputOption = Annotated[Path, typer.Option("--output", "-o", help="File to write.")]
 ColumnOption = Annotated[
     str | None, typer.Option(help="Column of a .csv or .jsonl file that has several.")
