@@ -98,7 +98,7 @@ def test_an_object_that_declares_the_least_gets_the_defaults():
     assert (ours.block_size, ours.evaluations_per_entry, ours.symmetry_proven) == (None, 1, False)
 
 
-def test_attributes_that_are_no_methods_are_not_taken_for_them():
+def test_attributes_of_another_kind_are_not_taken_for_methods_or_facts():
     class WithData:
         symmetric = True
         pairs = ()
@@ -107,7 +107,11 @@ def test_attributes_that_are_no_methods_are_not_taken_for_them():
         def pair(self, a, b):
             return 1.0
 
+        def parameters(self):
+            """What PyTorch's modules have."""
+
     assert as_similarity(WithData()).kinds == ("pair",)
+    assert as_similarity(WithData()).fingerprint == "WithData{}"
     assert fp.Oracle(["a", "b"], WithData()).columns([0]).tolist() == [[1.0], [1.0]]
 
 

@@ -34,8 +34,8 @@ Reader = Callable[[Path, str | None], Iterable[Any]]
 
 #: What reading a damaged file, or one of another format, raises.
 READ_ERRORS = (OSError, EOFError, ValueError, csv.Error, zlib.error)
-#: The longest cell of a .csv file: Python's own limit of 131,072 characters is less than a book.
-#: More than this many the csv module cannot be told on every system.
+#: Longest cell of a .csv file, in characters. Python's own limit of 131,072 is less than a book;
+#: this is the largest number that the csv module takes on every system.
 _LONGEST_CELL = 2**31 - 1
 
 
@@ -111,7 +111,7 @@ def choose_column(column: str | None, names: list[str], path: Path) -> str:
     return column
 
 
-def read_lines(path: Path, column: str | None = None) -> Iterator[str]:  # noqa: ARG001 - none here
+def read_lines(path: Path, column: str | None) -> Iterator[str]:  # noqa: ARG001 - lines have none
     """Give the lines that are not blank."""
     with open_text(path) as file:
         for line in file:

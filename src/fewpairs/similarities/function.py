@@ -152,6 +152,8 @@ def _taken_over(candidate: Any) -> Similarity:
             "a matrix with fewpairs.Precomputed(matrix).",
         )
     facts = {name: getattr(candidate, name) for name in FACTS if hasattr(candidate, name)}
+    # Facts are data. A PyTorch module, for one, has a method called `parameters`.
+    facts = {name: fact for name, fact in facts.items() if not callable(fact)}
     facts["name"] = facts.get("name") or type(candidate).__name__
     return FunctionSimilarity(**methods, **facts)
 

@@ -15,7 +15,17 @@ from fewpairs.numerics import row_squares
 
 
 class Quantity(NamedTuple):
-    """A number of two vectors, for every row with every row, and for row k with row k."""
+    """A number for two vectors, such as their dot product, on which a metric is built.
+
+    Attributes
+    ----------
+    block : callable
+        ``block(left, right)``: for every row on the left with every row on the right.
+    aligned : callable
+        ``aligned(left, right)``: for row k on the left with row k on the right.
+    takes_sparse : bool
+        Whether rows may be sparse; if not, they are made dense first.
+    """
 
     block: Callable[[Any, Any], FloatArray]
     aligned: Callable[[Any, Any], FloatArray]
@@ -40,7 +50,7 @@ class Metric(NamedTuple):
     value : callable
         ``value(array of quantities, constants)`` returns the similarities, entry by entry.
     parameters : tuple of str
-        The constants that it depends on; files keep them.
+        Which of the constants it depends on; files keep these.
     unit : bool
         Whether vectors are scaled to length one first; a zero vector stays zero.
     """

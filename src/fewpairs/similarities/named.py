@@ -44,6 +44,7 @@ def _word_mover(name: str, *, vectors: Path | None = None, **options: Any) -> Wo
     return WordMover(WordVectors.load(vectors), **({"empty": "far"} | options))
 
 
+#: Not the tokenizer, which is a function, and so cannot be named in a file.
 _WORD_MOVER = ("vectors", "gamma", "metric", "normalize", "stop_words", "weights", "empty")
 
 #: Everything that has a name on the command line. A new similarity is one more entry.
@@ -77,7 +78,7 @@ def named_similarity(name: str, **options: Any) -> Similarity:
         if option not in family.options(name):
             raise InputError(
                 f"--{option} was given with the similarity {name}.",
-                "It does not depend on it, so the option would be ignored.",
+                "This similarity does not depend on it, so it would be ignored.",
                 f"Leave it out, or choose a similarity that takes it: {_takers(option)}.",
             )
     return family.make(name, **given)
