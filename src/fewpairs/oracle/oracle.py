@@ -20,7 +20,7 @@ from fewpairs.errors import (
     SimilarityError,
     StoppedError,
 )
-from fewpairs.items.items import as_items
+from fewpairs.items.items import Items, as_items
 from fewpairs.oracle.evaluation import evaluate
 from fewpairs.oracle.execution import run as answer_all
 from fewpairs.oracle.known import Known
@@ -74,8 +74,8 @@ class Oracle:
         self.square = others is None
         self.n_jobs = count_jobs(n_jobs)
         self.progress = progress
-        self._left = self.similarity.prepare(self.items)
-        self._right = self._left if self.square else self.similarity.prepare(self.others)
+        self._left = self._prepared(self.items)
+        self._right = self._left if self.square else self._prepared(self.others)
         self._diagonal = self.similarity.known_diagonal(self._left) if self.square else None
         self.symmetric = self.square and bool(self.similarity.symmetric)
         self.planner = Planner.of(
@@ -293,6 +293,10 @@ class Oracle:
             raise stop
 
     # ------------------------------------------------------------------ small things
+
+    def _prepared(self, items: Items) -> Items:
+        prepared: Any = self.similarity.prepare(items)
+        return prepared if isinstance(prepared, Items) else Items(prepared)
 
     def _empty_memory(self) -> Memory:
         return Memory(

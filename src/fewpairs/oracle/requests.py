@@ -143,7 +143,13 @@ class Planner:
     @property
     def strip(self) -> int:
         """Width of the strips that cover a symmetric square."""
-        return _BLOCK_STRIP if self.by_block_only else _PAIR_STRIP
+        if not self.by_block_only:
+            return _PAIR_STRIP
+        return (
+            min(_BLOCK_STRIP, *self.block_size)
+            if isinstance(self.block_size, tuple)
+            else _BLOCK_STRIP
+        )
 
     def triangle(self, indices: IntArray) -> Iterator[Request]:
         """Cover a symmetric square by strips, asking (almost) only for one triangle."""
@@ -187,8 +193,8 @@ class Planner:
         if not self.symmetric:
             entries = size * size
         elif self.by_block_only:
-            whole, left = divmod(size, _BLOCK_STRIP)
-            inside = whole * _BLOCK_STRIP**2 + left**2
+            whole, left = divmod(size, self.strip)
+            inside = whole * self.strip**2 + left**2
             entries = inside + (size * size - inside) // 2
         else:
             entries = size * (size - 1) // 2 + (0 if self.diagonal_known else size)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fewpairs.arrays import FloatArray
+from fewpairs.arrays import FloatArray, check_gamma
 from fewpairs.errors import InputError
 from fewpairs.items.items import Items
 from fewpairs.similarities.base import Pair, Similarity
@@ -60,12 +60,6 @@ class WordMover(Similarity):
         weights: str = "nbow",
         empty: str = "error",
     ) -> None:
-        if not np.isfinite(gamma) or gamma <= 0:
-            raise InputError(
-                f"gamma is {gamma!r}.",
-                "It says how fast the similarity falls with the distance.",
-                "Pass a positive number.",
-            )
         if empty == "drop":
             raise InputError(
                 'empty="drop" was given to a similarity.',
@@ -73,7 +67,7 @@ class WordMover(Similarity):
                 'Pass empty="far", or drop the items before the run.',
             )
         self.vectors = WordVectors.of(vectors)
-        self.gamma = float(gamma)
+        self.gamma = check_gamma(gamma)
         self.metric, self.normalize = metric, normalize
         self._reading: dict[str, Any] = {
             "tokenizer": tokenizer,
