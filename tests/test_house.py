@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import subprocess
 import sys
@@ -98,3 +99,11 @@ def test_nothing_outside_the_oracle_reads_its_memory():
             text = path.read_text(encoding="utf-8")
             assert not re.search(r"memory\.[a-z_]", text.replace("oracle.memory import", "")), path
             assert not re.search(r"isinstance\([^)]*Fitted\)|title\.startswith", text), path
+
+
+def test_the_page_of_public_names_is_complete_and_right():
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    listed = dict(re.findall(r"^\| `fewpairs\.(\w+)` \| (.*) \|$", page, re.MULTILINE))
+    assert set(listed) == set(fp.__all__) - {"__version__"}
+    for name, line in listed.items():
+        assert line == inspect.getdoc(getattr(fp, name)).splitlines()[0]
