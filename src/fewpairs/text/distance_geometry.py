@@ -141,14 +141,16 @@ def divide_and_conquer(
     points = np.zeros((n, dimensions), dtype=gram.dtype)
     points[:done] = from_eigenpairs(gram[:done, :done], dimensions, rng, n_jobs)
     parts = _overlapping(done, n, others, shared)
+    # One generator for each block: threads that shared one would draw in an order of chance.
+    generators = rng.spawn(len(parts))
 
-    def solve(part: slice) -> npt.NDArray[Any]:
+    def solve(part: slice, own_rng: np.random.Generator) -> npt.NDArray[Any]:
         block = gram[part, part]
         dense = block.toarray() if sp.issparse(block) else block
-        return from_eigenpairs(dense, dimensions, rng)
+        return from_eigenpairs(dense, dimensions, own_rng)
 
     with one_blas_thread(), ThreadPoolExecutor(n_jobs) as pool:
-        for part, found in zip(parts, pool.map(solve, parts), strict=True):
+        for part, found in zip(parts, pool.map(solve, parts, generators), strict=True):
             points[part] = _aligned(found, points[part][:shared])
     return points
 
