@@ -51,6 +51,8 @@ class WordVectors:
             vectors = np.asanyarray([] if array is None else array)
         self.words, self.array = _checked(words, vectors)
         self.place: dict[str, int] = {word: k for k, word in enumerate(self.words)}
+        if not isinstance(self.array, np.memmap):  # which would be read from end to end
+            self.check_finite()
 
     @classmethod
     def of(cls, vectors: Any) -> WordVectors:
@@ -78,7 +80,8 @@ class WordVectors:
         path : str or Path
             A text may be compressed by gzip.
         mmap : bool, default=False
-            Leave the vectors of an uncompressed ``.npz`` on disk until they are needed.
+            Leave the vectors of an uncompressed ``.npz`` on disk until they are needed; other
+            files are read.
 
         Returns
         -------
@@ -108,6 +111,20 @@ class WordVectors:
         """Return the vector of a word; KeyError if it has none."""
         return np.asarray(self.array[self.place[word]])
 
+    def check_finite(self) -> None:
+        """Refuse vectors that are not finite, by name.
+
+        Done when the table is made; for memory-mapped vectors before their first distance.
+        """
+        bad = np.flatnonzero(~np.isfinite(self.array.sum(axis=1)))
+        if len(bad):
+            raise InputError(
+                f"{len(bad)} of {len(self)} vectors are not finite, the first that of "
+                f"{self.words[bad[0]]!r}.",
+                "Every distance to such a word would be lost.",
+                "Leave the words out, or repair their vectors.",
+            )
+
     def most_similar(self, word: str | npt.ArrayLike, k: int = 10) -> list[tuple[str, float]]:
         """Return the words with the largest cosine, best first, without the word itself."""
         known = isinstance(word, str)
@@ -132,8 +149,9 @@ class WordVectors:
 
     def normalized(self) -> WordVectors:
         """Return the same words with vectors of length one; a zero vector stays zero."""
-        lengths = np.linalg.norm(self.array, axis=1, keepdims=True)
-        unit = np.divide(self.array, lengths, out=np.zeros_like(self.array), where=lengths > 0)
+        array = np.asarray(self.array)  # no longer a map: the result is in memory
+        lengths = np.linalg.norm(array, axis=1, keepdims=True)
+        unit = np.divide(array, lengths, out=np.zeros_like(array), where=lengths > 0)
         return WordVectors(self.words, unit)
 
     def __repr__(self) -> str:
@@ -175,16 +193,7 @@ def _checked(words: list[Any], array: npt.NDArray[Any]) -> tuple[list[str], npt.
         )
     if array.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
         array = array.astype(np.float64 if array.dtype.kind in "iu" else np.float32)
-    words, array = _without_repeats(words, array)
-    bad = np.flatnonzero(~np.isfinite(array.sum(axis=1)))
-    if len(bad):
-        raise InputError(
-            f"{len(bad)} of {len(words)} vectors are not finite, the first that of "
-            f"{words[bad[0]]!r}.",
-            "Every distance to such a word would be lost.",
-            "Leave the words out, or repair their vectors.",
-        )
-    return words, array
+    return _without_repeats(words, array)
 
 
 def _without_repeats(

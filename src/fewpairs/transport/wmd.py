@@ -102,6 +102,8 @@ class Ground:
         """Prepare the vectors of a table."""
         if metric not in METRICS:
             raise UnknownNameError("metric", metric, METRICS)
+        if isinstance(table.array, np.memmap):
+            table.check_finite()
         cosine = metric == "cosine"
         if cosine or normalize:
             table = table.normalized()
