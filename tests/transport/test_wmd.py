@@ -188,6 +188,24 @@ def test_bad_input_is_named(arguments, words):
         fp.wmd(**{"others": None, "vectors": vocabulary(), **arguments})
 
 
+@pytest.mark.parametrize("function", [fp.wmd, fp.wmd_neighbors, fp.wmd_bounds])
+def test_texts_without_vectors_are_refused_with_what_to_pass(function):
+    with pytest.raises(fp.errors.InputError, match=r"vectors were not given.*\n.*\nPass vectors="):
+        function(["w1 w2"], ["w3"])
+    prepared = fp.Documents.of(["w1 w2"], vocabulary())
+    assert function(prepared, prepared) is not None
+
+
+def test_stop_words_from_an_iterator_hold_for_both_sides():
+    documents, others = ["w1 w2", "w3 w4"], ["w1 w5", "w3 w6"]
+    table, stopped = vocabulary(), ["w1", "w3"]
+    np.testing.assert_array_equal(
+        fp.wmd(documents, others, table, stop_words=iter(stopped)),
+        fp.wmd(documents, others, table, stop_words=stopped),
+    )
+    assert fp.wmd(documents, ["w2"], table, stop_words=iter(stopped))[0, 0] == 0
+
+
 def test_a_document_of_ten_thousand_words():
     rng = np.random.default_rng(4)
     table = fp.WordVectors([f"w{k}" for k in range(10_003)], rng.normal(size=(10_003, 4)))

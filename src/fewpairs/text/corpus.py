@@ -17,7 +17,12 @@ import numpy.typing as npt
 
 from fewpairs.arrays import IntArray
 from fewpairs.errors import InputError
-from fewpairs.text.documents import Tokenizer, as_sequence, read_tokens
+from fewpairs.text.tokens import (
+    Tokenizer,
+    read_texts,
+    read_tokens,
+    refuse_other_than_strings,
+)
 
 #: Tokens of one piece: what is counted at a time, and what is held in memory.
 PIECE = 2**24
@@ -77,11 +82,11 @@ class EncodedCorpus:
         spool = _Spool()
         seen = np.zeros(1, dtype=np.int64)
         for batch in _batches(
-            _lines(texts) if isinstance(texts, Path) else as_sequence(texts), tokenizer
+            _lines(texts) if isinstance(texts, Path) else read_texts(texts), tokenizer
         ):
             known = len(numbers)
             codes = np.fromiter(map(numbers.__getitem__, batch), np.int32)
-            _check_new(islice(numbers, known, None))
+            refuse_other_than_strings(islice(numbers, known, None), "the corpus")
             seen.resize(len(numbers), refcheck=False)
             seen += np.bincount(codes, minlength=len(numbers))
             spool.file.write(codes.tobytes())
@@ -133,16 +138,6 @@ def _batches(texts: Iterable[Any], tokenizer: Tokenizer | None) -> Iterator[Iter
             yield chain.from_iterable(parts)
             parts, size = [], 0
     yield chain.from_iterable(parts)
-
-
-def _check_new(tokens: Iterable[Any]) -> None:
-    wrong = next((token for token in tokens if not isinstance(token, str)), None)
-    if wrong is not None:
-        raise InputError(
-            f"the corpus has the token {wrong!r}, a {type(wrong).__name__}.",
-            "Words are strings.",
-            "Convert tokens with str.",
-        )
 
 
 def _by_frequency(

@@ -24,7 +24,7 @@ from fewpairs.text.word_vectors import WordVectors
 from fewpairs.transport.bulk import longest, reduce_pair, transport
 from fewpairs.transport.ground import distance_table
 from fewpairs.transport.reductions import COMPILED, INLINED, smaller
-from fewpairs.transport.wmd import Corpus, Ground
+from fewpairs.transport.wmd import Corpus, Ground, read_documents
 from fewpairs.transport.workspace import make_workspace
 
 BOUNDS = ("centroid", "relaxed", "relaxed-both")
@@ -63,7 +63,7 @@ def wmd_bounds(
     """
     if kind not in BOUNDS:
         raise UnknownNameError("bound", kind, BOUNDS)
-    left, right, ground = _read(documents, others, vectors, "euclidean", normalize, options)
+    left, right, ground = read_documents(documents, others, vectors, "euclidean", normalize, options)
     if kind == "centroid":
         scaled = WordVectors(left.vectors.words, ground.vectors)
         means = [_recast(d, scaled).centroids() for d in (left, right)]
@@ -106,7 +106,7 @@ def wmd_neighbors(
     WmdNeighbors
         Named tuple ``(indices, distances, solved)``.
     """
-    left, right, ground = _read(documents, others, vectors, metric, normalize, options)
+    left, right, ground = read_documents(documents, others, vectors, metric, normalize, options)
     if not is_whole(k) or k < 1:
         raise InputError(f"k is {k!r}.", "It is the number of neighbours.", "Pass 1 or more.")
     count = min(int(k), len(left) - (others is None))
@@ -138,15 +138,6 @@ def wmd_neighbors(
     with one_blas_thread(), ThreadPoolExecutor(count_jobs(n_jobs)) as pool:
         solved = sum(pool.map(work, range(len(right))))
     return WmdNeighbors(indices, distances, solved)
-
-
-def _read(
-    documents: Any, others: Any, vectors: Any, metric: str, normalize: bool, options: dict[str, Any]
-) -> tuple[Documents, Documents, Ground]:
-    table = WordVectors.of(documents.vectors if vectors is None else vectors)
-    left = Documents.of(documents, table, **options)
-    right = left if others is None else Documents.of(others, table, **options)
-    return left, right, Ground.of(table, metric, normalize=normalize)
 
 
 def _recast(documents: Documents, table: WordVectors) -> Documents:

@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fewpairs.arrays import FloatArray, IntArray
-from fewpairs.errors import UnknownNameError
+from fewpairs.errors import InputError, UnknownNameError
 from fewpairs.parallel import MEMORY_CEILING, announce, count_jobs, one_blas_thread, refuse_above
 from fewpairs.text.documents import Documents
+from fewpairs.text.tokens import read_stop_words
 from fewpairs.text.word_vectors import WordVectors
 from fewpairs.transport.bulk import one_against_many, pair_by_pair
 from fewpairs.transport.ground import distance_table
@@ -68,15 +69,49 @@ def wmd(
     array([[1.  ],
            [5.03]])
     """
-    table = WordVectors.of(documents.vectors if vectors is None else vectors)
-    left = Documents.of(documents, table, **options)
-    ground = Ground.of(table, metric, normalize=normalize)
+    left, right, ground = read_documents(documents, others, vectors, metric, normalize, options)
     if others is None:
         refuse_above(MEMORY_CEILING, len(left), len(left), "Use fewpairs.approximate,")
         return ground.triangle(left, count_jobs(n_jobs))
-    right = Documents.of(others, table, **options)
     refuse_above(MEMORY_CEILING, len(left), len(right), "Ask for fewer documents at a time,")
     return ground.block(left, right, count_jobs(n_jobs))
+
+
+def read_documents(
+    documents: Any,
+    others: Any,
+    vectors: Any,
+    metric: str,
+    normalize: bool,
+    options: dict[str, Any],
+) -> tuple[Documents, Documents, Ground]:
+    """Prepare the arguments that `wmd`, `wmd_bounds` and `wmd_neighbors` have in common.
+
+    Parameters
+    ----------
+    documents, others, vectors, metric, normalize : as for `wmd`
+    options : dict
+        Of `Documents.of`.
+
+    Returns
+    -------
+    left, right : Documents
+        The same object if there are no others.
+    ground : Ground
+    """
+    if vectors is None and not isinstance(documents, Documents):
+        raise InputError(
+            f"the documents are a {type(documents).__name__}, and vectors were not given.",
+            "A distance between texts is one between the vectors of their words.",
+            "Pass vectors=, for example fewpairs.WordVectors.load(path) or "
+            "fewpairs.train_word_vectors(texts); or documents from fewpairs.Documents.of.",
+        )
+    table = WordVectors.of(documents.vectors if vectors is None else vectors)
+    # Both sides are read with the same options, so an iterator of stop words must not run dry.
+    options = options | {"stop_words": read_stop_words(options.get("stop_words"))}
+    left = Documents.of(documents, table, **options)
+    right = left if others is None else Documents.of(others, table, **options)
+    return left, right, Ground.of(table, metric, normalize=normalize)
 
 
 @dataclass(frozen=True, eq=False)
