@@ -142,9 +142,16 @@ def test_bad_options_are_named(options, words):
         fp.train_word_vectors(texts(n=20), **options)
 
 
+def test_dropped_pairs_are_told_where_training_was_called():
+    with pytest.warns(fp.errors.PairsDroppedWarning, match="max_pairs=500") as caught:
+        fp.train_word_vectors(texts(), 3, max_pairs=500)
+    assert caught[0].filename == __file__
+
+
 def test_small_corpora_warn_that_dimensions_are_empty():
-    with pytest.warns(fp.errors.FewerDimensionsWarning, match="of 50 dimensions"):
+    with pytest.warns(fp.errors.FewerDimensionsWarning, match="of 50 dimensions") as caught:
         vectors = fp.train_word_vectors([["a", "b", "c", "d"]] * 5, 50)
+    assert caught[0].filename == __file__
     assert vectors.array.shape == (4, 50)
     assert np.isfinite(vectors.array).all()
     with pytest.warns(fp.errors.FewerDimensionsWarning, match="span 0"):

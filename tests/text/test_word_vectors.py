@@ -119,11 +119,15 @@ def test_broken_files_say_where(tmp_path, content, words):
         fp.WordVectors.load(path)
 
 
-def test_repeated_words_keep_their_first_vector():
+def test_repeated_words_keep_their_first_vector(tmp_path):
     with pytest.warns(fp.errors.DuplicateWordsWarning, match="'ape'"):
         table = fp.WordVectors(["ape", "bee", "ape"], [[1.0], [2.0], [3.0]])
     assert table["ape"] == 1.0
     assert len(table) == 2
+    (tmp_path / "v.txt").write_text("ape 1 2\nape 3 4\n")
+    with pytest.warns(fp.errors.DuplicateWordsWarning, match="'ape'") as caught:
+        fp.WordVectors.load(tmp_path / "v.txt")
+    assert caught[0].filename == __file__
 
 
 @pytest.mark.parametrize(

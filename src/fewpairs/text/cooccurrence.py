@@ -11,7 +11,6 @@ equations 15 and 16.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ import scipy.sparse as sp
 from numba import njit
 
 from fewpairs.arrays import FloatArray, IntArray, RandomState, SingleArray, generator
-from fewpairs.errors import InputError, PairsDroppedWarning, UnknownNameError
+from fewpairs.errors import InputError, PairsDroppedWarning, UnknownNameError, warn
 from fewpairs.parallel import announce
 from fewpairs.text.corpus import EncodedCorpus
 from fewpairs.text.counting import COMPILED, count_rows, occurrences
@@ -241,12 +240,11 @@ def _pruned(counts: sp.csr_array, max_pairs: int) -> sp.csr_array:
     before = counts.nnz
     counts.data[counts.data <= limit] = 0
     counts.eliminate_zeros()
-    warnings.warn(
+    warn(
         PairsDroppedWarning(
             f"{before - counts.nnz:,} of {before:,} pairs of words were dropped, those that count "
             f"{limit:g} or less so far, to stay within max_pairs={max_pairs:,}."
-        ),
-        stacklevel=4,
+        )
     )
     return counts
 

@@ -12,7 +12,6 @@ equation 8, Algorithms 1 and 2.
 
 from __future__ import annotations
 
-import warnings
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -22,7 +21,7 @@ import scipy.linalg as la
 import scipy.sparse as sp
 
 from fewpairs.arrays import FloatArray
-from fewpairs.errors import FewerDimensionsWarning, InputError
+from fewpairs.errors import FewerDimensionsWarning, InputError, warn
 from fewpairs.parallel import one_blas_thread
 from fewpairs.text.spectral import Matrix, largest_eigenpairs, product
 
@@ -184,10 +183,9 @@ def warn_of_missing(points: npt.NDArray[Any]) -> None:
     """Say so if some dimensions are empty."""
     used = int(np.count_nonzero(np.any(points != 0, axis=0)))
     if used < points.shape[1]:
-        warnings.warn(
+        warn(
             FewerDimensionsWarning(
                 f"the words span {used} of {points.shape[1]} dimensions; the rest are zero. "
                 "More text, or fewer dimensions, would fill them."
-            ),
-            stacklevel=3,
+            )
         )

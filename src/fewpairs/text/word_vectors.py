@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fewpairs.errors import DuplicateWordsWarning, InputError
+from fewpairs.errors import DuplicateWordsWarning, InputError, warn
 from fewpairs.text import vector_files
 
 
@@ -207,10 +206,9 @@ def _without_repeats(
     if not repeated:
         return list(first), array
     shown = ", ".join(map(repr, repeated[:5])) + (", …" if len(repeated) > 5 else "")  # noqa: PLR2004
-    warnings.warn(
+    warn(
         DuplicateWordsWarning(
             f"{len(repeated)} words have a second vector ({shown}); the first one is used."
-        ),
-        stacklevel=4,
+        )
     )
     return list(first), array[list(first.values())]

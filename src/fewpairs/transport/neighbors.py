@@ -63,7 +63,9 @@ def wmd_bounds(
     """
     if kind not in BOUNDS:
         raise UnknownNameError("bound", kind, BOUNDS)
-    left, right, ground = read_documents(documents, others, vectors, "euclidean", normalize, options)
+    left, right, ground = read_documents(
+        documents, others, vectors, "euclidean", normalize, options
+    )
     if kind == "centroid":
         scaled = WordVectors(left.vectors.words, ground.vectors)
         means = [_recast(d, scaled).centroids() for d in (left, right)]

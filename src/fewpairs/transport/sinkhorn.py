@@ -11,7 +11,6 @@ Cuturi, *Sinkhorn distances*; Han, Avron, Shin, *Polynomial Tensor Sketch*, sect
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ import numpy.typing as npt
 from scipy.special import logsumexp
 
 from fewpairs.arrays import FloatArray, is_number
-from fewpairs.errors import InputError, NegativeKernelWarning
+from fewpairs.errors import InputError, NegativeKernelWarning, warn
 
 #: Sums of a kernel below this share of the largest are set to it, and where the kernel states an
 #: error, sums that its error alone could make: a factored kernel may be negative where it should be
@@ -164,12 +163,11 @@ def _by_kernel(
             break
     if clipped:  # sums that were lifted leave the other marginal wrong as well
         error += float(np.abs(v * _finite(u @ kernel) - b).sum())
-        warnings.warn(
+        warn(
             NegativeKernelWarning(
                 f"{clipped} sums of the kernel were below its own error in the last step, or not "
                 "positive; the plan is only near to the masses there. Use a better kernel."
-            ),
-            stacklevel=3,
+            )
         )
     plan = kernel.scaled(u, v) if hasattr(kernel, "scaled") else u[:, None] * kernel * v
     return Transport(u, v, plan, _cost(plan, cost), done, error)
