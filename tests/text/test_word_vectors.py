@@ -70,6 +70,17 @@ def test_npz_is_written_and_mapped(tmp_path):
     same(fp.WordVectors.load(tmp_path / "v.txt"))
 
 
+def test_an_unfinished_write_leaves_the_old_file_and_nothing_else(tmp_path):
+    path = tmp_path / "v.txt"
+    fp.WordVectors(WORDS, ARRAY).save(path)
+    broken = fp.WordVectors(WORDS, ARRAY)
+    broken.words = WORDS[:2]  # fails in the middle
+    with pytest.raises(ValueError, match="zip"):
+        broken.save(path)
+    same(fp.WordVectors.load(path))
+    assert [file.name for file in tmp_path.iterdir()] == ["v.txt"]
+
+
 def test_mapped_vectors_are_not_read_before_they_are_needed(tmp_path):
     path = tmp_path / "v.npz"
     array = np.random.default_rng(0).normal(size=(4, 10_000)).astype(np.float32)

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fewpairs.errors import FileFormatError
+from fewpairs.files import atomic
 
 Table = tuple[list[str], npt.NDArray[Any]]
 #: The first bytes of the two kinds of compressed files.
@@ -172,16 +173,15 @@ def _mapped(path: Path, name: str) -> npt.NDArray[Any] | None:
 
 def write(path: Path, words: Sequence[str], array: npt.NDArray[Any]) -> None:
     """Write ``.npz``, or word2vec text where the name ends in ``.txt``; whole or not at all."""
-    unfinished = path.with_name(path.name + ".part")
-    if path.suffix == ".txt":
-        with unfinished.open("w", encoding="utf-8") as file:
-            file.write(f"{len(words)} {array.shape[1]}\n")
-            for word, row in zip(words, array, strict=True):
-                file.write(f"{word} {' '.join(map(repr, row.tolist()))}\n")
-    else:
-        with unfinished.open("wb") as binary:
-            np.savez(binary, words=np.array(words), vectors=array)
-    unfinished.replace(path)
+    with atomic(path) as unfinished:
+        if path.suffix == ".txt":
+            with unfinished.open("w", encoding="utf-8") as file:
+                file.write(f"{len(words)} {array.shape[1]}\n")
+                for word, row in zip(words, array, strict=True):
+                    file.write(f"{word} {' '.join(map(repr, row.tolist()))}\n")
+        else:
+            with unfinished.open("wb") as binary:
+                np.savez(binary, words=np.array(words), vectors=array)
 
 
 def _broken(path: Path, how: str) -> FileFormatError:
