@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 import fewpairs as fp
-from fewpairs.transport.wmd import Ground
+from fewpairs.transport.ground import Ground
 
 
 def vocabulary(size: int = 60, dimensions: int = 5, seed: int = 0) -> fp.WordVectors:
@@ -224,3 +224,12 @@ def test_a_result_that_does_not_fit_is_refused():
     texts = ["w1"] * 20_000
     with pytest.raises(fp.errors.MemoryCeilingError, match="20,000"):
         fp.wmd(texts, None, vocabulary())
+    with pytest.raises(fp.errors.MemoryCeilingError, match="ceiling=<bytes>"):
+        fp.wmd(texts[:2], None, vocabulary(), ceiling=31)
+    assert fp.wmd(texts[:2], None, vocabulary(), ceiling=32).shape == (2, 2)
+
+
+def test_vectors_whose_squares_overflow_are_refused_by_name():
+    table = fp.WordVectors(["ape", "bee"], [[1.0], [1e160]])
+    with pytest.raises(fp.errors.InputError, match="'bee' is longer"):
+        fp.wmd(["ape", "bee"], None, table)

@@ -14,7 +14,7 @@ from fewpairs.similarities.base import Pair, Similarity
 from fewpairs.text.documents import Documents
 from fewpairs.text.tokens import StopWords, Tokenizer, read_stop_words
 from fewpairs.text.word_vectors import WordVectors
-from fewpairs.transport.wmd import Ground
+from fewpairs.transport.ground import Ground
 
 
 class WordMover(Similarity):

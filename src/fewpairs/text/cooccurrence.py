@@ -23,9 +23,9 @@ from numba import njit
 
 from fewpairs.arrays import FloatArray, IntArray, RandomState, SingleArray, generator
 from fewpairs.errors import InputError, PairsDroppedWarning, UnknownNameError, warn
-from fewpairs.parallel import announce
+from fewpairs.parallel import COMPILED, announce
 from fewpairs.text.corpus import EncodedCorpus
-from fewpairs.text.counting import COMPILED, count_rows, occurrences
+from fewpairs.text.counting import count_rows, occurrences
 
 WEIGHTINGS = ("windows", "flat", "harmonic")
 #: Pairs of words kept at most (eight bytes each); the rarest go first.

@@ -10,12 +10,10 @@ twice; threads take different words.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 
-COMPILED: dict[str, Any] = {"cache": True, "nogil": True, "boundscheck": False}
+from fewpairs.parallel import COMPILED
 
 
 @njit(**COMPILED)

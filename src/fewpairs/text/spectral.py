@@ -16,8 +16,7 @@ import scipy.sparse as sp
 from numba import njit
 
 from fewpairs.arrays import FloatArray
-from fewpairs.parallel import announce, one_blas_thread
-from fewpairs.text.counting import COMPILED
+from fewpairs.parallel import COMPILED, announce, one_blas_thread
 
 #: An ndarray or a csr_array; scipy.sparse has no types.
 Matrix: TypeAlias = Any

@@ -13,8 +13,8 @@ from numba import njit
 
 from fewpairs.arrays import IntArray
 from fewpairs.errors import InputError, UnknownNameError
+from fewpairs.parallel import COMPILED
 from fewpairs.text.cooccurrence import Cooccurrences
-from fewpairs.text.counting import COMPILED
 
 ORDERS = ("frequency", "coreness")
 
