@@ -119,6 +119,7 @@ def test_nothing_in_a_file_is_executed(tmp_path):
     [
         (b"ape 1 2\nbee 1 x\n", "line 2"),
         (b"ape 1 2 3\nbee 1\n", "line 2"),
+        (b"2 2\nape 1 2\n\nbee 1 x\n", "line 4"),
         (b"2 2\nape 1 2\n", "promises 2"),
         (b"ape\n", "no word with numbers"),
     ],

@@ -61,7 +61,7 @@ def _open(path: Path, start: bytes) -> IO[bytes]:
 
 
 def _is_binary(content: bytes, dimensions: int) -> bool:
-    """Tell whether the first entry after a header is text: numbers that can be read."""
+    """Tell binary from text: in text, the first entry after the header ends in numbers."""
     line = content.split(b"\n", 1)[0].rstrip()
     parts = line.rsplit(b" ", dimensions)
     try:
@@ -72,6 +72,7 @@ def _is_binary(content: bytes, dimensions: int) -> bool:
 
 
 def _read_binary(path: Path, content: bytes, count: int, dimensions: int) -> Table:
+    """Read entries of word2vec's binary form: a word, a space, four bytes for each number."""
     array = np.empty((count, dimensions), dtype=np.float32)
     words, at, size = [], 0, 4 * dimensions
     for k in range(count):
@@ -85,18 +86,21 @@ def _read_binary(path: Path, content: bytes, count: int, dimensions: int) -> Tab
 
 
 def _read_text(path: Path, content: bytes, dimensions: int, expected: int | None = None) -> Table:
-    lines = [line for line in content.decode("utf-8", "replace").split("\n") if line.strip()]
+    """Read lines of a word and its numbers; `expected` is what the header promises, if any."""
+    everything = content.decode("utf-8", "replace").split("\n")
+    numbered = enumerate(everything, 1 if expected is None else 2)
+    lines = [(number, line) for number, line in numbered if line.strip()]
     if dimensions < 1 or not lines:
         raise _broken(path, "its first line holds no word with numbers")
     words, rows = [], np.empty((len(lines), dimensions), dtype=np.float32)
-    for k, line in enumerate(lines):
+    for row, (number, line) in zip(rows, lines, strict=True):
         # A word may itself hold spaces, so the numbers are counted from the right.
         word, *numbers = line.rstrip().rsplit(" ", dimensions)
         try:
             # Of a line with one number alone, a plain assignment would fill the whole row.
-            rows[k] = np.array(numbers, dtype=np.float64).reshape(dimensions)
+            row[:] = np.array(numbers, dtype=np.float64).reshape(dimensions)
         except ValueError as error:
-            raise _broken(path, f"line {k + 1} does not end in {dimensions} numbers") from error
+            raise _broken(path, f"line {number} does not end in {dimensions} numbers") from error
         words.append(word)
     if expected is not None and expected != len(words):
         raise _broken(path, f"it promises {expected:,} vectors and holds {len(words):,}")
@@ -104,7 +108,7 @@ def _read_text(path: Path, content: bytes, dimensions: int, expected: int | None
 
 
 class _Header(NamedTuple):
-    """What an array's first bytes tell about the rest."""
+    """What the first bytes of an array's file say about the rest."""
 
     shape: tuple[int, ...]
     fortran: bool
@@ -112,14 +116,17 @@ class _Header(NamedTuple):
 
     @property
     def is_list_of_words(self) -> bool:
+        """Whether these may be the words."""
         return len(self.shape) == 1 and self.dtype.kind == "U"
 
     @property
     def is_table_of_numbers(self) -> bool:
+        """Whether these may be the vectors."""
         return len(self.shape) == 2 and self.dtype.kind in "fiu"  # noqa: PLR2004 - rows, columns
 
 
 def _read_npz(path: Path, *, mmap: bool) -> Table:
+    """Read the first list of words and the first table of numbers in the archive."""
     with zipfile.ZipFile(path) as archive:
         headers = _headers(archive)
     words = [name for name, array in headers.items() if array.is_list_of_words]

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fewpairs.errors import DuplicateWordsWarning, InputError, warn
+from fewpairs.numerics import largest
 from fewpairs.text import vector_files
 
 
@@ -20,7 +21,7 @@ class WordVectors:
     ----------
     words : sequence of str, or mapping from word to vector
     array : ndarray of shape (n_words, dimensions), optional
-        Not with a mapping. float32 and memory-mapped arrays stay as they are.
+        Not with a mapping. Arrays of float32 and memory-mapped ones stay as they are.
 
     Attributes
     ----------
@@ -55,7 +56,7 @@ class WordVectors:
 
     @classmethod
     def of(cls, vectors: Any) -> WordVectors:
-        """Take what people have: this class, a mapping, or gensim's ``KeyedVectors``."""
+        """Make a table of what people have: a mapping, gensim's ``KeyedVectors``, or a table."""
         if isinstance(vectors, WordVectors):
             return vectors
         if isinstance(vectors, Mapping):
@@ -125,22 +126,32 @@ class WordVectors:
             )
 
     def most_similar(self, word: str | npt.ArrayLike, k: int = 10) -> list[tuple[str, float]]:
-        """Return the words with the largest cosine, best first, without the word itself."""
+        """Return the k words with the largest cosine, best first.
+
+        Parameters
+        ----------
+        word : str or array of shape (dimensions,)
+            A word, which is left out of the answer, or a vector.
+        k : int, default=10
+
+        Returns
+        -------
+        list of (word, cosine)
+        """
         known = isinstance(word, str)
         target = np.asarray(self[word] if isinstance(word, str) else word, dtype=np.float64)
         lengths = np.linalg.norm(self.array, axis=1) * np.linalg.norm(target)
         cosines = (self.array @ target) / np.maximum(lengths, np.finfo(float).tiny)
         if isinstance(word, str):
             cosines[self.place[word]] = -np.inf
-        count = min(k, len(self) - known)
-        best = np.argpartition(-cosines, max(count - 1, 0))[:count]
-        best = best[np.argsort(-cosines[best], kind="stable")]
+        best = largest(cosines, min(k, len(self) - known))
         return [(self.words[i], float(cosines[i])) for i in best]
 
     def analogy(self, a: str, b: str, c: str, k: int = 1) -> list[tuple[str, float]]:
-        """Return the words that are to `c` as `b` is to `a`, best first.
+        """Return the k words that are to `c` as `b` is to `a`, best first.
 
-        The three vectors are scaled to length one, and their words are left out of the answer.
+        They lie nearest to b − a + c, with the three vectors scaled to length one; the three words
+        are left out of the answer.
         """
         unit = [self[word] / max(float(np.linalg.norm(self[word])), 1e-300) for word in (a, b, c)]
         found = self.most_similar(unit[1] - unit[0] + unit[2], k + 3)
@@ -158,6 +169,7 @@ class WordVectors:
 
 
 def _stacked(mapping: Mapping[str, Any]) -> npt.NDArray[Any]:
+    """Put the vectors of a mapping into one array; refuse the one that has another length."""
     lengths = {len(np.atleast_1d(vector)) for vector in mapping.values()}
     if len(lengths) > 1:
         usual = max(lengths, key=lambda n: sum(len(v) == n for v in mapping.values()))
@@ -171,6 +183,7 @@ def _stacked(mapping: Mapping[str, Any]) -> npt.NDArray[Any]:
 
 
 def _checked(words: list[Any], array: npt.NDArray[Any]) -> tuple[list[str], npt.NDArray[Any]]:
+    """Refuse what is no table of numbers with one word for each row; keep one row for a word."""
     if not words or array.ndim != 2 or len(array) != len(words):  # noqa: PLR2004 - a table
         raise InputError(
             f"{len(words)} words were given with an array of shape {array.shape}.",
@@ -198,6 +211,7 @@ def _checked(words: list[Any], array: npt.NDArray[Any]) -> tuple[list[str], npt.
 def _without_repeats(
     words: Iterable[str], array: npt.NDArray[Any]
 ) -> tuple[list[str], npt.NDArray[Any]]:
+    """Keep the first vector of each word, with a warning where there are more."""
     first: dict[str, int] = {}
     repeated = []
     for k, word in enumerate(words):

@@ -17,10 +17,11 @@ from numba import njit
 from fewpairs.arrays import FloatArray, IntArray, is_whole
 from fewpairs.errors import InputError
 from fewpairs.parallel import announce, count_jobs, one_blas_thread
+from fewpairs.text.documents import Documents
 from fewpairs.transport.bounds import relaxed
 from fewpairs.transport.bulk import Bags, Words, longest, reduce_pair, transport
 from fewpairs.transport.distances import distance_table
-from fewpairs.transport.ground import Corpus
+from fewpairs.transport.ground import Corpus, Ground
 from fewpairs.transport.reductions import FINITE_ONLY
 from fewpairs.transport.wmd import read_documents
 from fewpairs.transport.workspace import make_workspace
@@ -77,32 +78,44 @@ def wmd_neighbors(
     left, right, ground = read_documents(
         documents, others, vectors, metric=metric, normalize=normalize, options=options
     )
-    candidates = len(left) - (others is None)
-    count = min(int(k), candidates)
+    count = min(int(k), len(left) - (others is None))
     corpus = Corpus.of(left)
     word_vectors = ground.vectors[corpus.vocabulary]
-    bags = (corpus.words, corpus.weights, corpus.starts)
     indices = np.empty((len(right), count), dtype=np.int64)
     distances = np.empty((len(right), count))
 
     def work(q: int) -> int:
-        other = right[q]
-        table = distance_table(word_vectors, ground.vectors[other.words], cosine=ground.cosine)
-        place = np.full(len(corpus.vocabulary), -1, dtype=np.int64)
-        if not ground.cosine:  # which is no metric: there shared mass may have to move
-            mine, at = corpus.find(other.words)
-            place[mine] = at
-        bounds = relaxed(corpus, table, other, ground.far, both=True)
-        if others is None:
-            bounds[q] = np.inf
-        order = np.argsort(bounds, kind="stable")[:candidates]
+        itself = q if others is None else None
         found = indices[q], distances[q]
-        return int(_search(table, place, other.weights, bags, bounds, order, ground.far, *found))
+        return _find_nearest(corpus, word_vectors, right[q], itself, ground, *found)
 
     announce(_search, "the transport solver")
     with one_blas_thread(), ThreadPoolExecutor(count_jobs(n_jobs)) as pool:
         solved = sum(pool.map(work, range(len(right))))
     return WmdNeighbors(indices, distances, solved)
+
+
+def _find_nearest(
+    corpus: Corpus,
+    word_vectors: FloatArray,
+    other: Documents,
+    itself: int | None,
+    ground: Ground,
+    indices: IntArray,
+    distances: FloatArray,
+) -> int:
+    """Write the nearest documents of another one, `itself` left out; return how many were solved."""
+    table = distance_table(word_vectors, ground.vectors[other.words], cosine=ground.cosine)
+    place = np.full(len(corpus.vocabulary), -1, dtype=np.int64)
+    if not ground.cosine:  # which is no metric: there shared mass may have to move
+        mine, at = corpus.find(other.words)
+        place[mine] = at
+    bounds = relaxed(corpus, table, other, ground.far, both=True)
+    order = np.argsort(bounds, kind="stable")
+    order = order if itself is None else order[order != itself]
+    bags = (corpus.words, corpus.weights, corpus.starts)
+    found = indices, distances
+    return int(_search(table, place, other.weights, bags, bounds, order, ground.far, *found))
 
 
 @njit(**FINITE_ONLY)
