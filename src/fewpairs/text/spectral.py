@@ -27,8 +27,8 @@ _DENSE = 1500
 #: the same, in 1.6 times the time; with 2 it falls by 0.013).
 _SPACE = 3.2
 #: A block has the wanted number of vectors divided by this. In the same test, 1 costs 0.01 to 0.03
-#: of correlation, because the space then holds few powers of the matrix; 10 takes 1.6 times as long,
-#: because narrow blocks make poor use of each pass over the matrix.
+#: of correlation, as the space then holds few powers of the matrix; 10 takes 1.6 times as long, as
+#: narrow blocks make poor use of each pass over the matrix.
 _BLOCK = 5
 #: Rows of a dense product that a thread takes at a time. Sums over rows are added part by part, so
 #: that this number, and not that of threads, decides their last bits.

@@ -104,7 +104,7 @@ def _find_nearest(
     indices: IntArray,
     distances: FloatArray,
 ) -> int:
-    """Write the nearest documents of another one, `itself` left out; return how many were solved."""
+    """Write the documents nearest to another one, without `itself`; return the number of solved."""
     table = distance_table(word_vectors, ground.vectors[other.words], cosine=ground.cosine)
     place = np.full(len(corpus.vocabulary), -1, dtype=np.int64)
     if not ground.cosine:  # which is no metric: there shared mass may have to move
