@@ -27,7 +27,7 @@ _HOMES = {
     "emd": "transport.emd",
     "sinkhorn": "transport.sinkhorn",
     "wmd": "transport.wmd",
-    "wmd_bounds": "transport.neighbors",
+    "wmd_bounds": "transport.bounds",
     "wmd_neighbors": "transport.neighbors",
     "WordMoverEmbedding": "sketches.word_mover_embedding",
     "PolynomialSketch": "sketches.transformers",

@@ -11,9 +11,10 @@ from fewpairs.arrays import FloatArray, check_gamma
 from fewpairs.errors import InputError
 from fewpairs.items.items import Items
 from fewpairs.similarities.base import Pair, Similarity
-from fewpairs.text.documents import Documents, StopWords, Tokenizer
+from fewpairs.text.documents import Documents
+from fewpairs.text.tokens import StopWords, Tokenizer, read_stop_words
 from fewpairs.text.word_vectors import WordVectors
-from fewpairs.transport.wmd import Ground
+from fewpairs.transport.ground import Ground
 
 
 class WordMover(Similarity):
@@ -69,9 +70,10 @@ class WordMover(Similarity):
         self.vectors = WordVectors.of(vectors)
         self.gamma = check_gamma(gamma)
         self.metric, self.normalize = metric, normalize
+        stopped = read_stop_words(stop_words)  # once: it may be an iterator
         self._reading: dict[str, Any] = {
             "tokenizer": tokenizer,
-            "stop_words": stop_words,
+            "stop_words": stopped,
             "weights": weights,
             "empty": empty,
         }
@@ -83,7 +85,7 @@ class WordMover(Similarity):
             "weights": weights,
             "empty": empty,
             "tokenizer": getattr(tokenizer, "__qualname__", "default"),
-            "stop_words": stop_words if isinstance(stop_words, str | None) else sorted(stop_words),
+            "stop_words": stop_words if isinstance(stop_words, str | None) else sorted(stopped),
             "vectors": _digest(self.vectors),
         }
 
