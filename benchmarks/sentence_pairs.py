@@ -16,7 +16,7 @@ from texts import stop_words, vectors
 
 import fewpairs as fp
 from fewpairs import datasets
-from fewpairs.text.documents import tokenize
+from fewpairs.text.tokens import tokenize
 
 WEIGHTS = ("nBOW", "TF-IDF", "SIF")
 #: Stop words left out, and weights of words.

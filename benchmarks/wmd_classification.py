@@ -25,7 +25,7 @@ from tasks import MOST_FEATURES, SETS, Task, has_published_split, load
 from texts import stop_words
 
 import fewpairs as fp
-from fewpairs.text.documents import tokenize
+from fewpairs.text.tokens import tokenize
 
 #: Landmarks at most; the embedding may have more features.
 MOST_COLUMNS = 1500

@@ -20,7 +20,7 @@ from texts import by_length, vectors
 from threadpoolctl import threadpool_limits
 
 import fewpairs as fp
-from fewpairs.transport.wmd import Ground
+from fewpairs.transport.ground import Ground
 
 Distance = Callable[[fp.Documents, fp.Documents], float]
 

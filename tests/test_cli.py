@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
@@ -10,7 +11,9 @@ import numpy as np
 import pytest
 
 import fewpairs as fp
-from fewpairs.items.readers import read_items
+from fewpairs import files
+from fewpairs.cli import main
+from fewpairs.text.documents import tokenize
 
 NAMES = [
     f"{first} {last}"
@@ -127,6 +130,64 @@ def test_vectors_are_trained_and_used(folder):
     assert "no file" in fewpairs("vectors", "missing.txt", "-o", "v.npz", cwd=folder, code=2)
 
 
+TEXTS = ["the ship, left the harbour", 'melt the "butter" in a pan'] * 6
+
+
+def written(folder, name):
+    """Write the texts in the format of the name, beside a number."""
+    if name.endswith(".csv"):
+        cells = [text.replace('"', '""') for text in TEXTS]
+        content = "number,text\n" + "".join(f'{k},"{c}"\n' for k, c in enumerate(cells))
+    elif name.endswith(".jsonl"):
+        content = "".join(json.dumps({"number": k, "text": t}) + "\n" for k, t in enumerate(TEXTS))
+    else:
+        content = "\n".join(TEXTS)
+    path = folder / name
+    path.write_bytes(gzip.compress(content.encode()) if name.endswith(".gz") else content.encode())
+    return path
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.txt.gz", "t.gz", "corpus"])
+def test_vectors_are_trained_on_the_texts_alone_in_every_format(tmp_path, name):
+    path = written(tmp_path, name)
+    fewpairs("vectors", path, "-o", tmp_path / "v.npz", "--dimensions", 2, "--column", "text")
+    trained = fp.WordVectors.load(tmp_path / "v.npz")
+    assert sorted(trained) == sorted({w for text in TEXTS for w in tokenize(text)})
+
+
+def test_vectors_asks_which_column_holds_the_texts(tmp_path):
+    path = written(tmp_path, "t.csv")
+    assert "number, text" in fewpairs("vectors", path, "-o", tmp_path / "v.npz", code=2)
+
+
+def test_vectors_of_a_text_that_is_not_utf8_is_one_message(tmp_path):
+    (tmp_path / "latin.txt").write_bytes(b"caf\xe9\n" * 10)
+    message = fewpairs("vectors", tmp_path / "latin.txt", "-o", tmp_path / "v.npz", code=2)
+    assert "UTF-8" in message
+
+
+@pytest.mark.parametrize("question", [("--text", "Anna Smith"), ("--item", "0", "--rerank", "5")])
+def test_query_reads_the_matrix_once(folder, monkeypatch, capsys, question):
+    fp.approximate(NAMES, fp.StringSimilarity(), landmarks=6).save(folder / "k.fewpairs")
+    reads = []
+    read = files.read
+    monkeypatch.setattr(files, "read", lambda path: reads.append(path) or read(path))
+    command = ["fewpairs", "query", str(folder / "k.fewpairs"), *question, "-k", "1"]
+    monkeypatch.setattr(sys, "argv", command)
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code in (0, None)
+    assert "Ann" in capsys.readouterr().out
+    assert len(reads) == 1
+
+
+def test_query_of_a_similarity_that_is_only_in_python_says_so(folder):
+    mine = fp.similarity(lambda a, b: 1.0, kind="pair", symmetric=True, name="mine")
+    fp.approximate(NAMES, mine, landmarks=6).save(folder / "k.fewpairs")
+    message = fewpairs("query", "k.fewpairs", "--text", "Anna", cwd=folder, code=2)
+    assert "fewpairs.load" in message
+
+
 def test_demo_runs_and_shows_the_point(tmp_path):
     text = fewpairs("demo", cwd=tmp_path)
     for part in ("Inspect", "Plan", "factored matrix", "true, on those rows", "Nystroem", "KMeans"):
@@ -150,19 +211,13 @@ def test_unreadable_files_are_one_message(folder, name, content, says):
     assert says in fewpairs("plan", name, cwd=folder, code=2)
 
 
-def test_files_from_spreadsheets_and_strange_line_ends(folder):
-    (folder / "bom.csv").write_bytes("\ufefftext\na\n\nb\n".encode())
-    assert read_items(folder / "bom.csv", "text") == ["a", "b"]
-    (folder / "l.txt").write_bytes("\ufeffone\u2028two\r\n\nthree\x0cfour\n".encode())
-    assert read_items(folder / "l.txt") == ["one\u2028two", "three\x0cfour"]
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
         ("plan", "names.txt", "--budget", "1.5"),
         ("plan", "names.txt", "--budget", "inf"),
         ("plan", "names.txt", "--gamma", 3),
+        ("plan", "x.npy", "--similarity", "cosine", "--gamma", 3),
         ("approximate", "names.txt", "-o", "."),
         ("query", "nowhere.fewpairs", "--item", 1),
     ],

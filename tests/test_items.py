@@ -1,6 +1,11 @@
-"""Items: any sequence, columns of data frames, read once."""
+"""Items: any sequence, columns of data frames, files; read once."""
 
 from __future__ import annotations
+
+import csv
+import gzip
+import json
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -8,8 +13,9 @@ import polars as pl
 import pytest
 
 import fewpairs as fp
-from fewpairs.errors import InputError
+from fewpairs.errors import InputError, UnknownNameError
 from fewpairs.items.items import as_items
+from fewpairs.items.readers import READERS, read_items, stream_texts
 
 WORDS = ["ape", "bee", "cat", "dog"]
 MATRIX = fp.approximate(WORDS, fp.StringSimilarity(), landmarks=4, random_state=0).to_dense()
@@ -82,3 +88,77 @@ def test_strange_texts_pass_untouched():
 
     fp.approximate(strange, fp.similarity(pair, kind="pair", symmetric=True), landmarks=6)
     assert set(seen) == set(strange)
+
+
+@pytest.fixture(params=["", ".gz"])
+def packed(request, tmp_path):
+    """Write a text to a file, as it is or packed."""
+
+    def write(name, text):
+        path = tmp_path / (name + request.param)
+        content = text.encode()
+        path.write_bytes(gzip.compress(content) if request.param else content)
+        return path
+
+    return write
+
+
+def test_every_kind_of_text_file_holds_the_same_items_packed_or_not(packed):
+    lines = packed("w.txt", "\n".join(WORDS))
+    table = packed("w.csv", "n,word\n" + "".join(f"{i},{w}\n" for i, w in enumerate(WORDS)))
+    objects = packed("w.jsonl", "".join(json.dumps({"n": 1, "word": w}) + "\n" for w in WORDS))
+    for path in (lines, table, objects):
+        assert read_items(path, "word") == WORDS
+        assert list(stream_texts(path, "word")) == WORDS
+
+
+def test_files_from_spreadsheets_and_strange_line_ends(tmp_path):
+    (tmp_path / "bom.csv").write_bytes('\ufefftext\r\na\r\n\r\n"b\nc"\r\n'.encode())
+    assert read_items(tmp_path / "bom.csv", "text") == ["a", "b\nc"]
+    (tmp_path / "l.txt").write_bytes("\ufeffone\u2028two\r\n\nthree\x0cfour\n".encode())
+    assert read_items(tmp_path / "l.txt") == ["one\u2028two", "three\x0cfour"]
+    (tmp_path / "l.jsonl").write_bytes('\ufeff{"a": "one\u2028two"}\r\n\n{"a": "b"}'.encode())
+    assert read_items(tmp_path / "l.jsonl") == ["one\u2028two", "b"]
+
+
+def test_a_cell_may_be_as_long_as_a_book(tmp_path):
+    (tmp_path / "long.csv").write_text("text\n" + "x" * 10**6 + "\n", encoding="utf-8")
+    limit = csv.field_size_limit()
+    assert read_items(tmp_path / "long.csv") == ["x" * 10**6]
+    assert csv.field_size_limit() == limit
+
+
+def test_a_format_is_added_by_one_entry(tmp_path, monkeypatch):
+    def read_tsv(path, column):
+        rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines(), delimiter="\t"))
+        return [row[column] for row in rows]
+
+    path = tmp_path / "words.TSV"
+    path.write_text("n\tword\n1\tape\n", encoding="utf-8")
+    with pytest.raises(UnknownNameError, match=r"\.csv"):
+        read_items(path, "word")
+    monkeypatch.setitem(READERS, ".tsv", read_tsv)
+    assert read_items(path, "word") == ["ape"]
+    assert list(stream_texts(path, "word")) == ["ape"]
+
+
+@pytest.mark.parametrize("name", ["large.txt", "large", "large.csv", "large.jsonl"])
+def test_texts_are_streamed_and_never_loaded_as_a_whole(packed, name):
+    line = "a line of text " * 500
+    row = json.dumps({"text": line}) if name.endswith(".jsonl") else line
+    path = packed(name, ("text\n" if name.endswith(".csv") else "") + f"{row}\n" * 2000)
+    tracemalloc.start()
+    try:
+        assert sum(len(text) for text in stream_texts(path)) == 2000 * len(line)  # 15 MB
+        assert tracemalloc.get_traced_memory()[1] < 1e6
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_damaged_file_is_one_message(tmp_path):
+    whole = gzip.compress(b"a line\n" * 10_000)
+    for content in (whole[:-20], whole[:20] + b"\0" * 20 + whole[40:], b"no gzip"):
+        (tmp_path / "x.txt.gz").write_bytes(content)
+        for read in (read_items, lambda path: list(stream_texts(path))):
+            with pytest.raises(InputError, match=r"x\.txt\.gz cannot be read"):
+                read(tmp_path / "x.txt.gz")

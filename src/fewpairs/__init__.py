@@ -27,7 +27,7 @@ _HOMES = {
     "emd": "transport.emd",
     "sinkhorn": "transport.sinkhorn",
     "wmd": "transport.wmd",
-    "wmd_bounds": "transport.neighbors",
+    "wmd_bounds": "transport.bounds",
     "wmd_neighbors": "transport.neighbors",
     "WordMoverEmbedding": "sketches.word_mover_embedding",
     "PolynomialSketch": "sketches.transformers",
@@ -38,9 +38,9 @@ _HOMES = {
     "load": "factored.storage",
     "ErrorEstimate": "error.estimate",
     "linearize": "tasks.linearize",
-    "approximate": "approximation",
-    "plan": "planning",
-    "inspect": "oracle.inspection",
+    "approximate": "run.approximate",
+    "plan": "run.plan",
+    "inspect": "run.inspect",
     "SimilarityFeatures": "estimators",
 }
 _MODULES = ("errors", "plots", "datasets")

@@ -12,30 +12,39 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.kernel_approximation import Nystroem
 
-from fewpairs.approximation import approximate
 from fewpairs.arrays import FloatArray
 from fewpairs.datasets import docstrings
-from fewpairs.oracle.inspection import inspect
-from fewpairs.planning import plan
+from fewpairs.run.approximate import approximate
+from fewpairs.run.inspect import inspect
+from fewpairs.run.plan import plan
 from fewpairs.similarities.base import Pair, Similarity
 from fewpairs.similarities.word_mover import WordMover
 from fewpairs.text.training import train_word_vectors
 from fewpairs.transport.wmd import wmd
 
+#: The demo must end within a minute on two cores: 150 columns take some ten seconds, and give an
+#: error of a few per cent.
 _LANDMARKS = 150
-_SUBSET = 400
+#: Enough rows for two digits of the true error, in a few seconds.
 _ROWS = 100
+#: Items of the comparison with scikit-learn, which calls a kernel once for each pair, in Python.
+_SUBSET = 400
 _SEED = 0
+#: Distances between these texts lie around 2.8, so exp(−WMD/2) lies around 0.25, where near and far
+#: texts differ well; with γ = 1 nearly all similarities would be below 0.1.
 _GAMMA = 0.5
+#: Longer texts cost more time without showing more: a quarter of the introductions are cut here.
+_LONGEST = 60
 _WORD = re.compile(r"[a-z]{3,}")
 _SECTION = re.compile(r"\n\s*(?:Parameters|Returns|Attributes|Notes|Examples|See Also)\s*\n")
 
 
 class WordOverlap(Similarity):
-    """The share of the shorter text's words, by weight, that the other text has too.
+    """The words that two texts share, as a share of the words of the smaller text.
 
-    Words weigh by how few texts have them. Symmetric, between 0 and 1, and indefinite: an
-    ordinary similarity that kernel methods were not made for. Items are positions in `texts`.
+    Words are added up by weight: the fewer texts have a word, the more it weighs. The similarity is
+    symmetric, between 0 and 1, and indefinite: an ordinary one that kernel methods were not made
+    for. Items are positions in `texts`.
     """
 
     name, symmetric, diagonal, block_size = "word overlap", True, 1.0, 2**17
@@ -47,6 +56,7 @@ class WordOverlap(Similarity):
         words = np.concatenate([np.fromiter(sorted(bag), dtype=np.int64) for bag in bags])
         has = sp.csr_array((np.ones(len(words)), words, ends), (len(texts), len(vocabulary)))
         rarity = np.log(len(texts) / has.sum(axis=0))
+        # The square root, because a shared word is multiplied by itself.
         self._weighted = sp.csr_array(has @ sp.diags_array(np.sqrt(rarity)))
         self._weight = np.maximum(has @ rarity, np.finfo(float).tiny)
 
@@ -67,12 +77,18 @@ def _words(text: str) -> list[str]:
 
 
 def introductions(texts: list[str]) -> list[str]:
-    """Cut docstrings before their first section, and at 60 words."""
-    return [" ".join(_SECTION.split(text)[0].split()[:60]) for text in texts]
+    """Return what docstrings say before their first section, at most 60 words."""
+    return [" ".join(_SECTION.split(text)[0].split()[:_LONGEST]) for text in texts]
 
 
 def run_demo(console: Console | None = None) -> None:
-    """Show everything once, on texts that came with fewpairs' own dependencies."""
+    """Show everything once, on texts that came with the libraries that fewpairs needs.
+
+    Parameters
+    ----------
+    console : rich.console.Console, optional
+        Where to print; by default the terminal.
+    """
     out = console or Console()
 
     def say(text: str) -> None:
@@ -82,9 +98,9 @@ def run_demo(console: Console | None = None) -> None:
     n = len(corpus.texts)
     out.rule("[bold]fewpairs: the whole similarity matrix from a few pairs")
     say(
-        f"\nItems: what {n:,} docstrings of numpy, scipy and scikit-learn, found on this machine, "
-        "begin with.\nSimilarity: exp(−WMD/2), by how far the words of one text must travel to "
-        "become the other's.\n"
+        f"\nItems: the first sentences of {n:,} docstrings of numpy, scipy and scikit-learn, found "
+        "on this machine.\nSimilarity: exp(−WMD/2); WMD is how far the words of one text must "
+        "travel to become those of the other.\n"
     )
     say("[bold]1. Train word vectors on the spot[/]   vectors = fp.train_word_vectors(docstrings)")
     start = time.perf_counter()
@@ -103,15 +119,14 @@ def run_demo(console: Console | None = None) -> None:
     say(f"{matrix!r}\n")
 
     say(f"[bold]5. Is the stated error true?[/]   {_ROWS} whole rows, evaluated exactly")
-    # Another seed than the run's, or these would be the landmarks.
+    # Another seed than the run's, which would draw the landmarks again: their rows are exact.
     shuffled = np.random.default_rng(_SEED + 1).permutation(n)
     rows = shuffled[:_ROWS]
     some = [items[i] for i in rows]
     distances = wmd(some, items, vectors, stop_words="english", empty="far", n_jobs=-1)
     exact = np.exp(-_GAMMA * distances)
     say(
-        f"stated, of the whole matrix   {matrix.error.value:.3f} "
-        f"({matrix.error.low:.3f} to {matrix.error.high:.3f})\n"
+        f"stated, of the whole matrix   {matrix.error}\n"
         f"true, on those rows           {_relative(matrix[rows, :], exact):.3f}\n"
     )
     say("[bold]6. Neighbours[/]   K.nearest(index, k=3)")

@@ -73,6 +73,10 @@ class SimilarityError(FewpairsError, ValueError):
         self.oracle: Any = None
 
 
+class NonFiniteError(SimilarityError):
+    """The similarity returned NaN or infinity."""
+
+
 class AsymmetryError(SimilarityError):
     """A similarity that was declared symmetric is not, or a symmetric one is needed."""
 

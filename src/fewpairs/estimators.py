@@ -10,11 +10,11 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fewpairs.approximation import approximate
 from fewpairs.arrays import FloatArray, RandomState
 from fewpairs.items.items import Items, as_items
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
+from fewpairs.run.approximate import approximate
 from fewpairs.similarities.base import as_similarity
 
 

@@ -16,23 +16,42 @@ import numpy.typing as npt
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from fewpairs.errors import FileFormatError
+from fewpairs.errors import FewpairsError, FileFormatError
 
 FORMAT = "fewpairs"
-VERSION = 1
+#: Of the format, not of fewpairs; a file of a higher one is refused. 2: of a symmetric matrix each
+#: single entry is written once, not in both orders.
+VERSION = 2
+#: Under these names the header lies in safetensors' own metadata: its text, and its checksum.
 _KEY = "fewpairs"
 _CHECKSUM = "sha256"
-#: A header is names and facts; one larger than this is not ours.
+#: Headers have some kilobytes. A damaged one may claim any size, and would be given the memory;
+#: safetensors itself refuses more than 100 MB.
 _LARGEST_HEADER = 64 * 2**20
 _DTYPES = {"float64", "float32", "int64", "uint8"}
+#: What safetensors, JSON and a header with other content than ours raise.
+_UNREADABLE = (
+    SafetensorError,
+    json.JSONDecodeError,
+    UnicodeDecodeError,
+    AttributeError,
+    KeyError,
+    TypeError,
+)
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+class UnwritableError(FewpairsError, FileNotFoundError):
+    """A file of that name cannot be made."""
 
 
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
-    """Give a temporary path to write to; afterwards `path` holds all of it, or what it held before.
+    """Give a temporary path to write to, and make it `path` when all is written.
 
-    The data are flushed to the disk before the name is changed, so that a crash cannot leave an
-    empty file under the old name.
+    After a fault or a crash `path` holds what it held before: the data reach the disk before the
+    name is changed.
     """
     refuse_unwritable(path)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
@@ -51,10 +70,15 @@ def atomic(path: Path) -> Iterator[Path]:
 
 
 def refuse_unwritable(path: Path) -> None:
-    """Refuse a folder's name, and a file in a folder that does not exist."""
-    if path.is_dir() or not path.absolute().parent.is_dir():
-        message = f"cannot write {str(path)!r}: it is a folder, or its folder does not exist"
-        raise FileNotFoundError(message)
+    """Refuse a path where no file can be made, before anything is spent on its content."""
+    folder = path.absolute().parent
+    if path.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise UnwritableError(
+            f"{str(path)!r} cannot be written: it is a folder, or its folder is missing or not "
+            "writable.",
+            "A result that cannot be saved would be lost.",
+            "Choose another place.",
+        )
 
 
 def write(path: str | Path, arrays: Mapping[str, npt.NDArray[Any]], facts: dict[str, Any]) -> None:
@@ -89,7 +113,7 @@ def write(path: str | Path, arrays: Mapping[str, npt.NDArray[Any]], facts: dict[
         save_file(plain, unfinished, metadata=metadata)
 
 
-def read(path: str | Path) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+def read(path: str | Path) -> tuple[Arrays, dict[str, Any]]:
     """Read a file that `write` wrote; everything is verified before it is returned.
 
     Parameters
@@ -107,19 +131,11 @@ def read(path: str | Path) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]
         Not a fewpairs file, damaged, or written by a newer version.
     """
     source = Path(path)
-    if not source.is_file():
-        message = f"there is no file {str(source)!r}"
-        raise FileNotFoundError(message)
-    _check_header_size(source)
-    try:
-        with safe_open(source, framework="numpy") as file:
-            described, facts = _check_metadata(source, file.metadata() or {})
-            names = list(file.keys())
-            if set(names) != set(described):
-                raise _damaged(source, "its arrays are not those that its header lists")
-            arrays = {name: file.get_tensor(name) for name in names}
-    except (SafetensorError, UnicodeDecodeError, TypeError, AttributeError) as error:
-        raise _damaged(source, f"safetensors says: {error}") from error
+    with _opened(source) as (file, described, facts):
+        names = list(file.keys())
+        if set(names) != set(described):
+            raise _damaged(source, "its arrays are not those that its header lists")
+        arrays = {name: file.get_tensor(name) for name in names}
     for name, array in arrays.items():
         expected = described[name]
         if str(array.dtype) != expected["dtype"] or list(array.shape) != expected["shape"]:
@@ -127,6 +143,35 @@ def read(path: str | Path) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]
         if _checksum(array) != expected["sha256"]:
             raise _damaged(source, f'the checksum of the array "{name}" does not match')
     return arrays, facts
+
+
+def read_facts(path: str | Path) -> dict[str, Any]:
+    """Read the facts alone, which are verified; the arrays are neither read nor verified.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    dict
+    """
+    with _opened(Path(path)) as (_, _, facts):
+        return facts
+
+
+@contextmanager
+def _opened(source: Path) -> Iterator[tuple[Any, dict[str, dict[str, Any]], dict[str, Any]]]:
+    """Open a file and check its header: the file, the arrays that it lists, and its facts."""
+    if not source.is_file():
+        message = f"there is no file {str(source)!r}"
+        raise FileNotFoundError(message)
+    _check_header_size(source)
+    try:
+        with safe_open(source, framework="numpy") as file:
+            yield file, *_check_metadata(source, file.metadata() or {})
+    except _UNREADABLE as error:
+        raise _damaged(source, f"{type(error).__name__}: {error}") from error
 
 
 def _checksum(array: npt.NDArray[Any]) -> str:
@@ -170,6 +215,7 @@ def _damaged(source: Path, how: str) -> FileFormatError:
 
 
 def _umask() -> int:
+    # Temporary files are made private; there is no call that only reads what others may have.
     mask = os.umask(0)
     os.umask(mask)
     return mask

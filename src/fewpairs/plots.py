@@ -1,4 +1,4 @@
-"""Pictures: a spectrum, and errors against what they cost. Needs the extra ``plots``."""
+"""Pictures of a spectrum, and of errors against their cost. They need the extra ``plots``."""
 
 from __future__ import annotations
 
@@ -10,28 +10,22 @@ import numpy.typing as npt
 
 from fewpairs.errors import MissingExtraError
 
+#: Blue and orange-red, which colour-blind people tell apart too.
 _POSITIVE, _NEGATIVE = "#2a6f97", "#c8553d"
-
-
-def _pyplot() -> Any:
-    try:
-        import matplotlib.pyplot as plt  # noqa: PLC0415 - optional
-    except ImportError as error:
-        raise MissingExtraError("matplotlib", "plots", "A plot") from error
-    return plt
 
 
 def plot_spectrum(
     eigenvalues: npt.ArrayLike, *, skip: int = 1, title: str = "", axes: Any = None
 ) -> Any:
-    """Draw |eigenvalues| in decreasing order, the negative ones in another colour.
+    """Draw eigenvalues as bars, by decreasing magnitude, the negative ones in another colour.
 
     Parameters
     ----------
     eigenvalues : array-like
         For example those of `fewpairs.inspect`.
     skip : int, default=1
-        Leave out the largest ones, which would flatten the rest.
+        How many of the largest to leave out. The first one is usually so much larger than the
+        others that they would be invisible beside it.
     title : str
     axes : matplotlib Axes, optional
 
@@ -39,13 +33,13 @@ def plot_spectrum(
     -------
     matplotlib Axes
     """
-    axes = axes if axes is not None else _pyplot().subplots(figsize=(5, 3.2))[1]
+    axes = axes if axes is not None else _new_axes(5, 3.2)
     values = np.asarray(eigenvalues, dtype=float)
     values = values[np.argsort(-np.abs(values))][skip:]
     ranks = np.arange(skip + 1, skip + 1 + len(values))
     for sign, colour, label in ((1, _POSITIVE, "positive"), (-1, _NEGATIVE, "negative")):
-        mine = np.sign(values) == sign
-        axes.bar(ranks[mine], values[mine], width=1.0, color=colour, label=label)
+        chosen = np.sign(values) == sign
+        axes.bar(ranks[chosen], values[chosen], width=1.0, color=colour, label=label)
     axes.axhline(0, color="black", linewidth=0.6)
     axes.set(title=title, xlabel="rank by magnitude", ylabel="eigenvalue")
     axes.legend(frameon=False, fontsize=8)
@@ -60,14 +54,15 @@ def plot_errors(
     legend: bool = True,
     axes: Any = None,
 ) -> Any:
-    """Draw relative error against the share of all pairs that was evaluated.
+    """Draw relative errors against the share of all pairs that was evaluated.
 
     Parameters
     ----------
     curves : mapping of name to (shares, mean errors, standard deviations)
+        Around each curve a band shows one standard deviation.
     title : str
     highest : float, optional
-        Cut the vertical axis here; errors above it run off the picture.
+        Where the vertical axis ends. A curve that is higher leaves the picture, without its band.
     legend : bool, default=True
     axes : matplotlib Axes, optional
 
@@ -75,17 +70,24 @@ def plot_errors(
     -------
     matplotlib Axes
     """
-    axes = axes if axes is not None else _pyplot().subplots(figsize=(5, 3.6))[1]
+    axes = axes if axes is not None else _new_axes(5, 3.6)
     for name, (shares, means, spreads) in curves.items():
-        x, y, s = (np.asarray(v, dtype=float) for v in (shares, means, spreads))
+        x, y, spread = (np.asarray(v, dtype=float) for v in (shares, means, spreads))
         (line,) = axes.plot(100 * x, y, marker="o", markersize=3, linewidth=1.3, label=name)
-        shown = np.full(len(y), fill_value=True) if highest is None else y + s < highest
-        axes.fill_between(
-            100 * x, y - s, y + s, where=shown, color=line.get_color(), alpha=0.15, linewidth=0
-        )
+        within = np.full(len(y), fill_value=True) if highest is None else y + spread < highest
+        band = {"color": line.get_color(), "alpha": 0.15, "linewidth": 0}
+        axes.fill_between(100 * x, y - spread, y + spread, where=within, **band)
     axes.set(title=title, xlabel="pairs evaluated, % of all", ylabel="relative error")
     axes.set_ylim(0, highest)
     axes.grid(alpha=0.25)
     if legend:
         axes.legend(frameon=False, fontsize=7)
     return axes
+
+
+def _new_axes(width: float, height: float) -> Any:
+    try:
+        import matplotlib.pyplot as plt  # noqa: PLC0415 - optional
+    except ImportError as error:
+        raise MissingExtraError("matplotlib", "plots", "A plot") from error
+    return plt.subplots(figsize=(width, height))[1]

@@ -262,3 +262,25 @@ def test_scaling_keeps_what_is_known(method):
     np.testing.assert_allclose(same.to_dense(), r[:, None] * K.to_dense() * r, atol=1e-12)
     with pytest.raises(fp.errors.InputError, match="factors for the shape"):
         K.scaled(r[:3], c)
+
+
+@pytest.mark.parametrize("known", ["exact", None])
+def test_an_asymmetric_result_can_be_symmetrized_and_embedded(known):
+    # A diagonal far above the rest gives a nugget, which is taken off both halves.
+    matrix = asymmetric_matrix(80) + 3 * np.eye(80)
+    found = fp.approximate(
+        range(80), fp.Precomputed(matrix), landmarks=20, known=known, random_state=0
+    )
+    both = found.symmetrized()
+    np.testing.assert_allclose(both.to_dense(), (found.to_dense() + found.to_dense().T) / 2)
+    assert both.error is None  # the stated one was relative to another matrix
+    vectors, signature = both.embedding(psd=False)
+    smooth_left, smooth_right = found.left.copy(), found.right.copy()
+    own = np.arange(20)
+    smooth_left[found.source.left_landmarks, own] -= found.nugget
+    smooth_right[found.source.right_landmarks, own] -= found.nugget
+    smooth = smooth_left @ found.core @ smooth_right.T
+    np.testing.assert_allclose(
+        (vectors * signature) @ vectors.T, (smooth + smooth.T) / 2, atol=1e-9
+    )
+    assert both.embedding().shape[0] == 80

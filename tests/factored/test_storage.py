@@ -162,3 +162,32 @@ def test_interrupted_save_leaves_the_old_file(words, monkeypatch, step):
     monkeypatch.undo()
     assert path.read_bytes() == old
     assert [p.name for p in path.parent.iterdir()] == [path.name]  # no temporary file is left
+
+
+@pytest.mark.parametrize("name", ["symmetric", "asymmetric", "two-sets"])
+def test_files_of_the_first_version_still_load(name, tmp_path):
+    folder = Path(__file__).parent.parent / "data"
+    with np.load(folder / "v0.1.npz") as expected:
+        loaded = fp.load(folder / f"v0.1-{name}.fewpairs")
+        np.testing.assert_allclose(loaded.to_dense(), expected[name], rtol=1e-14)
+        assert loaded.error[:3] == tuple(expected[f"{name}_error"])
+        x = np.arange(loaded.shape[1])
+        np.testing.assert_allclose(loaded @ x, expected[name] @ x, rtol=1e-8)
+    loaded.save(tmp_path / "again.fewpairs")
+    again = fp.load(tmp_path / "again.fewpairs")
+    np.testing.assert_array_equal(again.to_dense(), loaded.to_dense())
+
+
+def test_the_curve_and_the_reason_come_back(tmp_path):
+    matrix = fp.approximate(
+        range(150), fp.Precomputed(symmetric_matrix(150)), target_error=0.4, random_state=0
+    )
+    matrix.save(tmp_path / "x.fewpairs")
+    loaded = fp.load(tmp_path / "x.fewpairs")
+    assert loaded.stopped_because == matrix.stopped_because == "the target was reached"
+    assert loaded.curve == matrix.curve
+    sketch = fp.elementwise(
+        np.exp, np.random.default_rng(0).normal(size=(60, 3)) / 3, target_error=0.1, random_state=0
+    )
+    sketch.save(tmp_path / "y.fewpairs")
+    assert fp.load(tmp_path / "y.fewpairs").curve == sketch.curve

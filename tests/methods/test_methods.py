@@ -303,8 +303,9 @@ def test_every_selection_stays_in_its_budget(selection, method, kind):
     assert found.evaluations == len(counter.asked) <= 2200
     landmarks = found.source.right_landmarks
     assert len(set(landmarks.tolist())) == len(landmarks) >= 5
-    if kind != "block":
-        assert len(counter.unordered) >= len(counter.asked) - 8  # the symmetry check
+    if kind != "block":  # the symmetry check asks in both orders, and again if columns were read
+        repeated = 8 if selection == "uniform" else 16
+        assert len(counter.unordered) >= len(counter.asked) - repeated
 
 
 @pytest.mark.parametrize("selection", ["k-centre", "d2", "leverage", "pivoted"])

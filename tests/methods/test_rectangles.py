@@ -7,7 +7,7 @@ import pytest
 from examples import Counter, asymmetric_matrix, relative, symmetric_matrix
 
 import fewpairs as fp
-from fewpairs.methods.weights import SanityCheck
+from fewpairs.methods.fitted.guards import SanityCheck
 
 N, M = 90, 160
 
@@ -259,7 +259,7 @@ def test_folded_pairs_are_exact_and_the_error_is_no_larger(method):
         assert results[-1].evaluations == len(counter.asked)
     apart, folded = results
     assert folded.error == apart.error
-    assert len(folded.known.keys) >= len(apart.known.keys) + 600  # in both orders
+    assert len(folded.known.keys) >= len(apart.known.keys) + 300
     assert relative(folded.to_dense(), matrix) < relative(apart.to_dense(), matrix)
 
 
@@ -267,12 +267,17 @@ def test_an_audit_can_be_folded_in():
     matrix = symmetric_matrix(200)
     oracle = fp.Oracle(range(200), fp.Precomputed(matrix))
     found = fp.approximate(oracle, target_error=0.5, fold_error_pairs=True, random_state=0)
-    assert len(oracle.memory.aside.all()[0]) == 0
+    assert len(oracle.reserved) == 0
     assert relative(found.to_dense(), matrix) <= found.error.high
 
 
 def test_nothing_to_fold_is_refused():
-    for arguments in ({"error_pairs": 0, "fold_error_pairs": True}, {"fold_error_pairs": 1}):
+    for arguments in (
+        {"error_pairs": 0, "fold_error_pairs": True},
+        {"fold_error_pairs": 1},
+        {"fold_error_pairs": True, "known": None},
+        {"fold_error_pairs": True, "method": "sicur"},  # it has no place for single pairs
+    ):
         with pytest.raises(fp.errors.InputError, match="fold_error_pairs"):
             fp.approximate(range(20), fp.Precomputed(np.eye(20)), **arguments)
 

@@ -1,20 +1,22 @@
-"""Ready similarities against independent references, and the three ways of writing one."""
+"""Ready similarities against independent references."""
 
 from __future__ import annotations
+
+import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from examples import Counter, asymmetric_matrix, symmetric_matrix
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from examples import asymmetric_matrix, symmetric_matrix
 from rapidfuzz.distance import Levenshtein
 from sklearn.metrics.pairwise import pairwise_kernels
 
 import fewpairs as fp
 from fewpairs.errors import InputError, UnknownNameError
 from fewpairs.items.items import as_items
-from fewpairs.similarities.strings import SCORERS
+from fewpairs.similarities.metrics import CITY_BLOCK, METRICS, Metric
+from fewpairs.similarities.strings import SCORERS, Scorer
 
 X = np.random.default_rng(0).normal(size=(12, 4))
 
@@ -109,8 +111,6 @@ def test_names_are_checked_with_a_hint():
         fp.StringSimilarity("levenstein")
     with pytest.raises(UnknownNameError, match='Did you mean "cosine"'):
         fp.VectorSimilarity("cosin")
-    with pytest.raises(InputError, match="gamma"):
-        fp.VectorSimilarity("rbf", gamma=-1)
     with pytest.raises(InputError, match="not a string"):
         fp.Oracle(["a", 3], fp.StringSimilarity())
 
@@ -146,32 +146,69 @@ def test_precomputed_refuses_items_that_are_no_positions():
             fp.Oracle(items, fp.Precomputed(np.eye(3)))
 
 
+@pytest.mark.parametrize("gamma", [-1, 0, np.nan, np.inf, True, "1", [1.0]])
+def test_a_gamma_that_is_no_positive_number_is_refused(gamma):
+    with pytest.raises(InputError, match="gamma"):
+        fp.VectorSimilarity("rbf", gamma=gamma)
+
+
+def test_equal_gammas_are_one_similarity_in_files():
+    prints = {fp.VectorSimilarity("rbf", gamma=g).fingerprint for g in (1, 1.0, np.float32(1))}
+    assert prints == {'rbf{"gamma": 1.0}'}
+
+
+def test_a_metric_is_added_by_one_row(monkeypatch):
+    far = Metric(CITY_BLOCK, lambda d, c: 1 / (1 + c.gamma * d), ("gamma",))
+    monkeypatch.setitem(METRICS, "rational", far)
+    oracle = fp.Oracle(X, fp.VectorSimilarity("rational", gamma=0.5))
+    expected = 1 / (1 + 0.5 * np.abs(X[:, None] - X).sum(axis=2))
+    assert np.allclose(oracle.columns([4]), expected[:, [4]])
+    assert np.allclose(oracle.entries([0, 1], [2, 3]), expected[[0, 1], [2, 3]])
+    assert oracle.diagonal().tolist() == [1.0] * 12
+    assert oracle.similarity.fingerprint == 'rational{"gamma": 0.5}'
+
+
+def test_a_scorer_is_added_by_one_row(monkeypatch):
+    monkeypatch.setitem(SCORERS, "postfix", Scorer("distance.Postfix.normalized_similarity"))
+    assert fp.StringSimilarity("postfix").pairs([("ending", "bending")])[0] == pytest.approx(6 / 7)
+
+
 @pytest.mark.parametrize(
-    "arguments",
+    "ready",
     [
-        {"kind": "matrix", "symmetric": True},
-        {"kind": "pair", "symmetric": None},
-        {"kind": "pair", "symmetric": True, "block_size": 0},
-        {"kind": "pair", "symmetric": True, "block_size": (1, 2, 3)},
+        *(fp.VectorSimilarity(metric) for metric in METRICS),
+        fp.VectorSimilarity(np.tanh),
+        *(fp.StringSimilarity(scorer) for scorer in SCORERS),
+        fp.Precomputed(np.eye(2)),
     ],
+    ids=lambda ready: ready.name,
 )
-def test_declarations_are_checked(arguments):
-    with pytest.raises(InputError):
-        fp.similarity(lambda a, b: 1.0, **arguments)
-    with pytest.raises(InputError, match="Precomputed"):
-        fp.similarity(np.eye(3), kind="block", symmetric=True)
+def test_ready_similarities_can_be_sent_to_another_process(ready):
+    items = X if ready.takes_vectors else range(2) if ready.name == "precomputed" else ["a", "ab"]
+    again = pickle.loads(pickle.dumps(ready))  # noqa: S301
+    assert again.fingerprint == ready.fingerprint
+    expected = fp.Oracle(items, ready).entries([0, 0], [1, 0])
+    assert np.array_equal(fp.Oracle(items, again).entries([0, 0], [1, 0]), expected)
 
 
-@settings(max_examples=30, deadline=None)
-@given(st.integers(1, 12), st.integers(0, 1000))
-def test_symmetrized_is_the_mean_in_every_way_of_writing(n, seed):
-    counter = Counter(asymmetric_matrix(n, seed))
-    for kind in ("pair", "pairs", "block"):
-        mean = counter.similarity(kind, symmetric=False).symmetrized()
-        found = fp.Oracle(range(n), mean).block(range(n), range(n))
-        assert np.allclose(found, (counter.matrix + counter.matrix.T) / 2)
+def peak_of(function) -> int:
+    tracemalloc.start()
+    try:
+        function()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
-def test_symmetrized_of_symmetric_is_itself():
-    sim = fp.VectorSimilarity()
-    assert sim.symmetrized() is sim
+@pytest.mark.parametrize("metric", ["cosine", "rbf", "sigmoid"])
+def test_scattered_pairs_of_sparse_vectors_are_never_made_dense(metric):
+    # Dense, 1,000 pairs of 20,000 numbers each would take 320 MB.
+    wide = sp.random_array((1000, 20_000), density=1e-3, format="csr", rng=np.random.default_rng(0))
+    oracle = fp.Oracle(wide, fp.VectorSimilarity(metric))
+    assert peak_of(lambda: oracle.entries(range(1000), range(999, -1, -1))) < 20e6
+
+
+def test_precomputed_blocks_do_not_copy_whole_rows():
+    # The block takes 80 kB, its whole rows 16 MB.
+    stored = fp.Precomputed(np.eye(2000), symmetric=False)
+    assert peak_of(lambda: stored.block(np.arange(1000), np.arange(10))) < 1e6

@@ -72,3 +72,14 @@ def test_bad_input_is_refused_before_the_first_evaluation():
         ["w1", "unknown", "w2"], fp.WordMover(table(), empty="far"), landmarks=3, error_pairs=0
     )
     assert np.isfinite(far.to_dense()).all()
+
+
+def test_stop_words_from_an_iterator_are_those_of_a_list():
+    stopped = ["w3", "w1", "w2"]
+    listed, drawn = (fp.WordMover(table(), stop_words=words) for words in (stopped, iter(stopped)))
+    assert drawn.parameters == listed.parameters
+    assert drawn.parameters["stop_words"] == ["w1", "w2", "w3"]
+    one, two = (fp.Oracle(["w1 w5", "w2 w6"], mover).columns([0]) for mover in (listed, drawn))
+    np.testing.assert_array_equal(two, one)
+    exact = fp.wmd(["w5", "w6"], ["w5"], table())
+    np.testing.assert_allclose(one, np.exp(-exact), atol=1e-14)

@@ -116,12 +116,18 @@ def test_reading_once_in_pieces_gives_the_same(monkeypatch, tmp_path):
         np.testing.assert_array_equal(again.counts.toarray(), whole.counts.toarray())
 
 
-def test_rare_pairs_go_when_there_are_too_many():
+def test_rare_pairs_go_when_there_are_too_many(monkeypatch):
     corpus = EncodedCorpus.of(TEXTS, min_count=1)
+    pieces = list(corpus.pieces())
     with pytest.warns(fp.errors.PairsDroppedWarning, match="max_pairs=20"):
         few = Cooccurrences.of(corpus, max_pairs=20)
     whole = Cooccurrences.of(corpus)
     assert few.counts.nnz <= 20
+    with pytest.warns(fp.errors.PairsDroppedWarning) as caught:
+        monkeypatch.setattr(EncodedCorpus, "pieces", lambda _: iter([*pieces, *pieces, *pieces]))
+        Cooccurrences.of(corpus, max_pairs=20)
+    assert len(caught) == 1  # for all pieces together
+    monkeypatch.undo()
     kept = few.counts.toarray()
     assert kept[kept > 0].min() > whole.counts.data.min()
 

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import fewpairs as fp
-from fewpairs.text import spectral
+from fewpairs.text import distance_geometry, spectral
 from fewpairs.text.distance_geometry import BuildUp, divide_and_conquer, from_eigenpairs
 from fewpairs.text.spectral import largest_eigenpairs
 
@@ -83,6 +83,33 @@ def test_blocks_share_one_point_more_than_dimensions():
     assert parts[-1].stop == 300
     with pytest.raises(fp.errors.InputError, match="share 13"):
         divide_and_conquer(gram(100, 12), 12, generator(), first=50, others=13)
+
+
+class Backwards:
+    """An executor whose last task is finished first, as may happen with threads."""
+
+    def __init__(self, n_jobs):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return None
+
+    def map(self, work, *arguments):
+        tasks = list(zip(*arguments, strict=True))
+        return [work(*task) for task in tasks[::-1]][::-1]
+
+
+def test_blocks_may_be_solved_in_any_order(monkeypatch):
+    monkeypatch.setattr(spectral, "_DENSE", 10)  # so every block draws random numbers
+    g = gram(300, 40, 0.05)
+    options = {"first": 60, "others": 40}
+    one = divide_and_conquer(g, 3, generator(), **options)
+    np.testing.assert_array_equal(divide_and_conquer(g, 3, generator(), 2, **options), one)
+    monkeypatch.setattr(distance_geometry, "ThreadPoolExecutor", Backwards)
+    np.testing.assert_array_equal(divide_and_conquer(g, 3, generator(), **options), one)
 
 
 def test_more_dimensions_than_rank_are_zero():

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
 import fewpairs as fp
-from fewpairs.text.documents import tokenize
+from fewpairs.text.tokens import tokenize
 
 TABLE = fp.WordVectors(["ape", "bee", "cow", "the"], np.eye(4))
 
@@ -53,6 +55,26 @@ def test_subsets_and_joins_keep_their_words():
     joined = fp.Documents.joined([documents[1], documents[[0]]])
     assert joined.bag(1) == documents.bag(0)
     np.testing.assert_allclose(documents.centroids()[1], TABLE["cow"])
+
+
+def test_one_document_is_found_from_both_ends():
+    documents = fp.Documents.of(["zebra", "ape bee", "cow"], TABLE, empty="drop")
+    assert documents[-1].bag(0) == documents[np.int64(1)].bag(0) == {"cow": 1.0}
+    assert documents[-1].kept.tolist() == [2]
+    assert len(documents[[True, False]]) == len(documents[:1]) == 1
+    with pytest.raises(IndexError):
+        documents[2]
+
+
+def test_walking_through_documents_takes_linear_time():
+    documents = fp.Documents.of(["ape bee", "cow"] * 20_000, TABLE)
+    start = time.process_time()
+    last = list(documents)[-1]
+    joined = fp.Documents.of(list(documents), fp.WordVectors(TABLE.words, TABLE.array))
+    assert time.process_time() - start < 3  # under a second; ten, if each looked at all others
+    assert last.bag(0) == {"cow": 1.0}
+    np.testing.assert_array_equal(joined.words, documents.words)
+    np.testing.assert_array_equal(joined.starts, documents.starts)
 
 
 def test_empty_documents():

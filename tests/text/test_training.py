@@ -7,6 +7,7 @@ import pytest
 
 import fewpairs as fp
 from fewpairs import datasets
+from fewpairs.text import spectral
 
 TOPICS = {
     "sea": "ship sail harbour wave captain anchor deck storm".split(),
@@ -66,9 +67,13 @@ def test_all_words_as_references_is_eigs():
     np.testing.assert_allclose(whole.array @ whole.array.T, eigs.array @ eigs.array.T, atol=1e-4)
 
 
-def test_threads_and_order_of_calls_change_nothing():
-    one = fp.train_word_vectors(texts(), 4, n_jobs=1)
-    two = fp.train_word_vectors(iter(texts()), 4, n_jobs=2)
+@pytest.mark.parametrize(
+    "options", [{}, {"method": "divide", "blocks": (16, 12)}, {"method": "eigs"}], ids=str
+)
+def test_threads_and_order_of_calls_change_nothing(options, monkeypatch):
+    monkeypatch.setattr(spectral, "_DENSE", 1)  # so random blocks are drawn wherever they may be
+    one = fp.train_word_vectors(texts(), 2, n_jobs=1, **options)
+    two = fp.train_word_vectors(iter(texts()), 2, n_jobs=2, **options)
     assert one.words == two.words
     np.testing.assert_array_equal(one.array, two.array)
 
@@ -142,9 +147,16 @@ def test_bad_options_are_named(options, words):
         fp.train_word_vectors(texts(n=20), **options)
 
 
+def test_dropped_pairs_are_told_where_training_was_called():
+    with pytest.warns(fp.errors.PairsDroppedWarning, match="max_pairs=500") as caught:
+        fp.train_word_vectors(texts(), 3, max_pairs=500)
+    assert caught[0].filename == __file__
+
+
 def test_small_corpora_warn_that_dimensions_are_empty():
-    with pytest.warns(fp.errors.FewerDimensionsWarning, match="of 50 dimensions"):
+    with pytest.warns(fp.errors.FewerDimensionsWarning, match="of 50 dimensions") as caught:
         vectors = fp.train_word_vectors([["a", "b", "c", "d"]] * 5, 50)
+    assert caught[0].filename == __file__
     assert vectors.array.shape == (4, 50)
     assert np.isfinite(vectors.array).all()
     with pytest.warns(fp.errors.FewerDimensionsWarning, match="span 0"):
@@ -156,8 +168,9 @@ def test_kmers_are_shifted_lists():
     assert fp.kmers("ABCDE", 2) == [["AB", "CD"], ["BC", "DE"]]
     assert fp.kmers("AB", 3) == [[], [], []]
     assert list(fp.kmer_documents(["ABC", "AB"])) == [["ABC"]]
-    with pytest.raises(fp.errors.InputError, match="k is 0"):
-        fp.kmers("AB", 0)
+    for k in (0, 1.5, True):
+        with pytest.raises(fp.errors.InputError, match=f"k is {k}"):
+            fp.kmers("AB", k)
 
 
 def test_sequences_are_means_of_their_lists():

@@ -70,9 +70,47 @@ def test_npz_is_written_and_mapped(tmp_path):
     same(fp.WordVectors.load(tmp_path / "v.txt"))
 
 
+def test_an_unfinished_write_leaves_the_old_file_and_nothing_else(tmp_path):
+    path = tmp_path / "v.txt"
+    fp.WordVectors(WORDS, ARRAY).save(path)
+    broken = fp.WordVectors(WORDS, ARRAY)
+    broken.words = WORDS[:2]  # fails in the middle
+    with pytest.raises(ValueError, match="zip"):
+        broken.save(path)
+    same(fp.WordVectors.load(path))
+    assert [file.name for file in tmp_path.iterdir()] == ["v.txt"]
+
+
+def test_mapped_vectors_are_not_read_before_they_are_needed(tmp_path):
+    path = tmp_path / "v.npz"
+    array = np.random.default_rng(0).normal(size=(4, 10_000)).astype(np.float32)
+    fp.WordVectors(WORDS, array).save(path)
+    content = path.read_bytes()
+    bee = content.index(array[1].tobytes())
+    # Whoever reads the array through the archive meets a checksum that does not fit any more.
+    path.write_bytes(content[:bee] + np.float32("nan").tobytes() + content[bee + 4 :])
+    with pytest.raises(fp.errors.FileFormatError, match="CRC"):
+        fp.WordVectors.load(path)
+    mapped = fp.WordVectors.load(path, mmap=True)
+    np.testing.assert_array_equal(mapped["ape"], array[0])
+    for metric in ("euclidean", "cosine"):
+        with pytest.raises(fp.errors.InputError, match="'bee'"):
+            fp.wmd(["ape"], ["ape"], mapped, metric=metric)
+
+
+def test_arrays_that_are_not_vectors_are_refused_by_name(tmp_path):
+    np.savez(tmp_path / "v.npz", words=np.array(WORDS), count=np.array(4))
+    with pytest.raises(fp.errors.FileFormatError, match="words', 'count"):
+        fp.WordVectors.load(tmp_path / "v.npz")
+    whole = (tmp_path / "v.npz").read_bytes()
+    (tmp_path / "v.npz").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(fp.errors.FileFormatError, match="zip"):
+        fp.WordVectors.load(tmp_path / "v.npz")
+
+
 def test_nothing_in_a_file_is_executed(tmp_path):
     np.savez(tmp_path / "evil.npz", words=np.array(WORDS, dtype=object), vectors=ARRAY)
-    with pytest.raises(ValueError, match="pickle"):
+    with pytest.raises(fp.errors.FileFormatError, match="pickle"):
         fp.WordVectors.load(tmp_path / "evil.npz")
 
 
@@ -80,6 +118,8 @@ def test_nothing_in_a_file_is_executed(tmp_path):
     ("content", "words"),
     [
         (b"ape 1 2\nbee 1 x\n", "line 2"),
+        (b"ape 1 2 3\nbee 1\n", "line 2"),
+        (b"2 2\nape 1 2\n\nbee 1 x\n", "line 4"),
         (b"2 2\nape 1 2\n", "promises 2"),
         (b"ape\n", "no word with numbers"),
     ],
@@ -91,11 +131,15 @@ def test_broken_files_say_where(tmp_path, content, words):
         fp.WordVectors.load(path)
 
 
-def test_repeated_words_keep_their_first_vector():
+def test_repeated_words_keep_their_first_vector(tmp_path):
     with pytest.warns(fp.errors.DuplicateWordsWarning, match="'ape'"):
         table = fp.WordVectors(["ape", "bee", "ape"], [[1.0], [2.0], [3.0]])
     assert table["ape"] == 1.0
     assert len(table) == 2
+    (tmp_path / "v.txt").write_text("ape 1 2\nape 3 4\n")
+    with pytest.warns(fp.errors.DuplicateWordsWarning, match="'ape'") as caught:
+        fp.WordVectors.load(tmp_path / "v.txt")
+    assert caught[0].filename == __file__
 
 
 @pytest.mark.parametrize(

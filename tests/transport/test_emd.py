@@ -106,6 +106,16 @@ def test_units_do_not_matter(n, m, scale, shift, mass, seed):
     assert moved == pytest.approx(scale * mass * (base + shift), abs=1e-11 * size)
 
 
+@pytest.mark.parametrize("scale", [2.0**-1000, 2.0**500, 2.0**900, 2.0**1020])
+def test_costs_of_any_size_give_the_same_digits(scale):
+    rng = np.random.default_rng(5)
+    a, b, cost = problem(rng, "counts", 7, 9)
+    value, plan = fp.emd(a, b, cost, plan=True)
+    large, same_plan = fp.emd(a, b, cost * scale, plan=True)
+    assert large == value * scale
+    np.testing.assert_array_equal(same_plan, plan)
+
+
 def test_masses_of_zero_are_left_out():
     cost = np.array([[5.0, 1.0], [2.0, 7.0], [0.0, 0.0]])
     value, plan = fp.emd([0.5, 0.5, 0.0], [0.5, 0.5], cost, plan=True)

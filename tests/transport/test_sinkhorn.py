@@ -87,8 +87,11 @@ def test_a_kernel_with_negative_sums_is_reported():
     a, b = np.full(4, 0.25), np.full(4, 0.25)
     kernel = np.ones((4, 4))
     kernel[0] = -1.0
-    with pytest.warns(fp.errors.NegativeKernelWarning, match="not positive|below its own error"):
+    with pytest.warns(
+        fp.errors.NegativeKernelWarning, match="not positive|below its own error"
+    ) as caught:
         found = fp.sinkhorn(a, b, kernel=kernel, max_iterations=5)
+    assert caught[0].filename == __file__
     assert np.isfinite(found.left).all()
     off = [np.abs(found.plan.sum(axis=1 - k) - wanted).sum() for k, wanted in enumerate((a, b))]
     assert found.marginal_error == pytest.approx(sum(off))  # of both sides, where sums were lifted
@@ -110,8 +113,10 @@ def test_a_sum_below_the_kernels_own_error_is_not_believed():
     ("arguments", "words"),
     [
         (([0.5, 0.5], [0.3, 0.3], np.ones((2, 2))), "sums to"),
-        (([0.5, -0.5], [1.0], np.ones((2, 1))), "a has"),
+        (([0.5, -0.5], [1.0], np.ones((2, 1))), r"a\[1\] is -0.5"),
         (([1.0], [1.0], np.ones((2, 1))), "shape"),
+        (([[1.0]], [1.0], np.ones((1, 1))), "a has the shape"),
+        (([0.0], [0.0], np.ones((1, 1))), "all masses are 0"),
         (([1.0], [1.0], [[np.nan]]), "not finite"),
     ],
 )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 import fewpairs as fp
-from fewpairs.transport.wmd import Ground
+from fewpairs.transport.ground import Ground
 
 
 def vocabulary(size: int = 60, dimensions: int = 5, seed: int = 0) -> fp.WordVectors:
@@ -66,9 +66,6 @@ def test_all_ways_agree(metric, normalize, weights):
     ground = Ground.of(table, metric, normalize=normalize)
     whole = ground.triangle(documents)
     np.testing.assert_allclose(ground.block(documents, documents), whole, atol=1e-14)
-    np.testing.assert_array_equal(
-        ground.block(documents, documents, n_jobs=2), ground.block(documents, documents)
-    )
     np.testing.assert_allclose(ground.block(documents[:7], documents), whole[:7], atol=1e-14)
     i, j = rng.integers(0, 40, (2, 100))
     np.testing.assert_allclose(ground.aligned(documents[i], documents[j]), whole[i, j], atol=1e-13)
@@ -79,6 +76,25 @@ def test_all_ways_agree(metric, normalize, weights):
         )
         exact = reference(one, other, metric)
         assert whole[a, b] == pytest.approx(exact, rel=1e-11, abs=2e-8)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.parametrize("n_jobs", [2, 3, 7])
+def test_the_number_of_threads_changes_no_bit(metric, n_jobs):
+    rng = np.random.default_rng(6)
+    table = vocabulary()
+    documents = corpus(40, rng)
+    for others in (None, documents[:23]):
+        one, many = (
+            fp.wmd(documents, others, table, metric=metric, n_jobs=jobs) for jobs in (1, n_jobs)
+        )
+        np.testing.assert_array_equal(many, one)
+        found, again = (
+            fp.wmd_neighbors(documents, others, table, k=3, metric=metric, n_jobs=jobs)
+            for jobs in (1, n_jobs)
+        )
+        np.testing.assert_array_equal(again.distances, found.distances)
+        np.testing.assert_array_equal(again.indices, found.indices)
 
 
 @settings(max_examples=40, deadline=None)
@@ -172,6 +188,24 @@ def test_bad_input_is_named(arguments, words):
         fp.wmd(**{"others": None, "vectors": vocabulary(), **arguments})
 
 
+@pytest.mark.parametrize("function", [fp.wmd, fp.wmd_neighbors, fp.wmd_bounds])
+def test_texts_without_vectors_are_refused_with_what_to_pass(function):
+    with pytest.raises(fp.errors.InputError, match=r"vectors were not given.*\n.*\nPass vectors="):
+        function(["w1 w2"], ["w3"])
+    prepared = fp.Documents.of(["w1 w2"], vocabulary())
+    assert function(prepared, prepared) is not None
+
+
+def test_stop_words_from_an_iterator_hold_for_both_sides():
+    documents, others = ["w1 w2", "w3 w4"], ["w1 w5", "w3 w6"]
+    table, stopped = vocabulary(), ["w1", "w3"]
+    np.testing.assert_array_equal(
+        fp.wmd(documents, others, table, stop_words=iter(stopped)),
+        fp.wmd(documents, others, table, stop_words=stopped),
+    )
+    assert fp.wmd(documents, ["w2"], table, stop_words=iter(stopped))[0, 0] == 0
+
+
 def test_a_document_of_ten_thousand_words():
     rng = np.random.default_rng(4)
     table = fp.WordVectors([f"w{k}" for k in range(10_003)], rng.normal(size=(10_003, 4)))
@@ -190,3 +224,12 @@ def test_a_result_that_does_not_fit_is_refused():
     texts = ["w1"] * 20_000
     with pytest.raises(fp.errors.MemoryCeilingError, match="20,000"):
         fp.wmd(texts, None, vocabulary())
+    with pytest.raises(fp.errors.MemoryCeilingError, match="ceiling=<bytes>"):
+        fp.wmd(texts[:2], None, vocabulary(), ceiling=31)
+    assert fp.wmd(texts[:2], None, vocabulary(), ceiling=32).shape == (2, 2)
+
+
+def test_vectors_whose_squares_overflow_are_refused_by_name():
+    table = fp.WordVectors(["ape", "bee"], [[1.0], [1e160]])
+    with pytest.raises(fp.errors.InputError, match="'bee' is longer"):
+        fp.wmd(["ape", "bee"], None, table)

@@ -1,4 +1,4 @@
-"""The stated error of a factored matrix."""
+"""The stated error of a factored matrix, and the steps that led to it."""
 
 from __future__ import annotations
 
@@ -32,6 +32,23 @@ class ErrorEstimate(NamedTuple):
             f"relative error {self.value:.3g} (95 % interval {self.low:.3g} to {self.high:.3g}, "
             f"from {self.n_pairs:,} unseen pairs)"
         )
+
+
+class CurvePoint(NamedTuple):
+    """One step of a run with a target error: what had been spent, and the error then."""
+
+    evaluations: int
+    landmarks: int
+    error: ErrorEstimate
+
+
+class SketchPoint(NamedTuple):
+    """One attempt at a sketch: the columns that it was allowed, its degree and size, its error."""
+
+    columns: int
+    degree: int
+    sketch_size: int
+    error: ErrorEstimate
 
 
 def check_target(target: object) -> float:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy.special
 
 from fewpairs.arrays import FloatArray
 from fewpairs.error.estimate import ErrorEstimate
-from fewpairs.errors import ErrorEstimateWarning, warn
+from fewpairs.errors import ErrorEstimateWarning, UnknownNameError, warn
 
 _CONFIDENCE = 0.95
 #: Student's t has a finite variance from 3 degrees of freedom on; with fewer than 2 the interval
@@ -49,6 +49,14 @@ class Verdict(NamedTuple):
         return self.estimate
 
 
+class Interval(Protocol):
+    """A rule that states an error with its interval; docs/extending.md adds one from outside."""
+
+    def __call__(self, A: float, B: float, zeta: FloatArray, n_pairs: int) -> Verdict:
+        """Return the verdict; `relative_error` says what the arguments are."""
+        ...
+
+
 def relative_error(A: float, B: float, zeta: FloatArray, n_pairs: int) -> Verdict:
     """State ε = √(A / B) with its interval.
 
@@ -80,3 +88,15 @@ def relative_error(A: float, B: float, zeta: FloatArray, n_pairs: int) -> Verdic
     # ε is the square root of ε²: half of the deviation on a log scale.
     factor = float(np.exp(min(t * np.sqrt(variance) / 2, _LARGEST_EXPONENT)))
     return Verdict(ErrorEstimate(value, value / factor, value * factor, n_pairs), carrying)
+
+
+INTERVALS: dict[str, Interval] = {"log-t": relative_error}
+
+
+def as_interval(rule: Any) -> Interval:
+    """Look an interval up by name, or take the user's own."""
+    if callable(rule):
+        return rule  # type: ignore[no-any-return]
+    if rule not in INTERVALS:
+        raise UnknownNameError("error_interval", rule, INTERVALS)
+    return INTERVALS[rule]

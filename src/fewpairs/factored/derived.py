@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fewpairs.errors import InputError
-from fewpairs.factored.known import Known, Lines
 from fewpairs.factored.source import Source
+from fewpairs.oracle.known import Known, Lines
 
 if TYPE_CHECKING:
     from fewpairs.factored.matrix import FactoredMatrix
@@ -41,7 +41,10 @@ def scaled(matrix: FactoredMatrix, rows: npt.ArrayLike, columns: npt.ArrayLike) 
 
 
 def symmetrized(matrix: FactoredMatrix) -> dict[str, Any]:
-    """Return the parts of (K + Kᵀ) / 2."""
+    """Return the parts of (K + Kᵀ) / 2.
+
+    Whatever overrides the factors in one order overrides the mean of both.
+    """
     if matrix.shape[0] != matrix.shape[1]:
         raise InputError(
             f"a matrix of shape {matrix.shape} cannot be symmetrized.",
@@ -51,22 +54,22 @@ def symmetrized(matrix: FactoredMatrix) -> dict[str, Any]:
     zero_left = np.zeros((matrix.core.shape[0],) * 2)
     zero_right = np.zeros((matrix.core.shape[1],) * 2)
     core = np.block([[zero_left, matrix.core / 2], [matrix.core.T / 2, zero_right]])
+    n = matrix.shape[0]
     lines = np.union1d(matrix.known.columns.index, matrix.known.rows.index)
-    known = Known.nothing(*matrix.shape)
-    if len(lines):
-        mean = (matrix[:, lines] + matrix[lines].T) / 2
-        held = Lines(lines, mean, matrix.shape[1])
-        known = Known(held, held)
+    mean = (matrix[:, lines] + matrix[lines].T) / 2 if len(lines) else np.empty((n, 0))
+    held = Lines.of(lines, mean, n)
+    known = Known(held, held)
     i, j, _ = matrix.known.outside_lines()
     if len(i):
         values = (matrix.entries(i, j) + matrix.entries(j, i)) / 2
-        known = known.with_entries(i, j, values, both=True)
+        known = known.with_entries(i, j, values)
     return {
         "left": np.hstack([matrix.left, matrix.right]),
         "core": core,
         "right": None,
         "known": known,
         "source": matrix.source.symmetrized(),
+        "error": None,  # what was stated is relative to another matrix
     }
 
 
@@ -80,14 +83,13 @@ def extended(matrix: FactoredMatrix, new_items: Any, n_jobs: int, progress: Any)
     columns = grown.columns(matrix.known.columns)
     same = matrix.known.rows is matrix.known.columns
     rows = columns if same else grown.rows(matrix.known.rows)
-    i, j = matrix.known.keys // matrix.shape[1], matrix.known.keys % matrix.shape[1]
     diagonal, spent = matrix.known.diagonal, grown.evaluations
     if diagonal is not None:
         own, more = grown.own()
         diagonal, spent = np.concatenate([diagonal, own]), spent + more
     known = Known(columns, rows, diagonal)
-    if len(i):
-        known = known.with_entries(i, j, matrix.known.values, both=False)
+    i, j = matrix.known.places_of(matrix.known.keys)
+    known = known.with_entries(i, j, matrix.known.values)
     return {
         "left": left,
         "core": matrix.core,

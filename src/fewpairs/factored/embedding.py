@@ -8,10 +8,10 @@ import numpy as np
 import scipy.linalg
 
 from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.numerics import fix_signs, parts
 
 #: Directions of the tall factor below this share of the largest carry nothing but rounding.
 _RANK_TOLERANCE = 1e-12
-_ROWS_AT_A_TIME = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ def symmetric_map(
     large = np.abs(values) > _RANK_TOLERANCE * np.abs(values).max(initial=0)
     values, vectors = values[large], vectors[:, large]
     matrix = (bt.T / sizes) @ (vectors * np.sqrt(np.abs(values)))
-    return EmbeddingMap(_fixed_signs(matrix), np.sign(values))
+    return EmbeddingMap(fix_signs(matrix), np.sign(values))
 
 
 def one_sided_map(core: FloatArray) -> EmbeddingMap:
@@ -62,7 +62,7 @@ def one_sided_map(core: FloatArray) -> EmbeddingMap:
     w, sizes, _ = scipy.linalg.svd(core, full_matrices=False)
     keep = sizes > _RANK_TOLERANCE * sizes.max(initial=0)
     matrix = w[:, keep] * np.sqrt(sizes[keep])
-    return EmbeddingMap(_fixed_signs(matrix), np.ones(int(keep.sum())))
+    return EmbeddingMap(fix_signs(matrix), np.ones(int(keep.sum())))
 
 
 def triangular_factor(
@@ -70,19 +70,10 @@ def triangular_factor(
 ) -> FloatArray:
     """Return R of a QR decomposition, reading the tall matrix in blocks of rows."""
     stacked = np.empty((0, tall.shape[1]))
-    for start in range(0, len(tall), _ROWS_AT_A_TIME):
-        block = np.vstack([stacked, tall[start : start + _ROWS_AT_A_TIME]])
+    for part in parts(len(tall)):
+        block = np.vstack([stacked, tall[part]])
         if landmarks is not None:
-            here = np.flatnonzero((landmarks >= start) & (landmarks < start + _ROWS_AT_A_TIME))
-            block[len(stacked) + landmarks[here] - start, here] -= nugget
+            here = np.flatnonzero((landmarks >= part.start) & (landmarks < part.stop))
+            block[len(stacked) + landmarks[here] - part.start, here] -= nugget
         stacked = np.asarray(np.linalg.qr(block, mode="r"))
     return stacked
-
-
-def _fixed_signs(matrix: FloatArray) -> FloatArray:
-    """Make the largest entry of each column positive, so that signs do not depend on LAPACK."""
-    if matrix.size == 0:
-        return matrix
-    largest = np.abs(matrix).argmax(axis=0)
-    signs = np.sign(matrix[largest, np.arange(matrix.shape[1])])
-    return matrix * np.where(signs == 0, 1.0, signs)

@@ -1,4 +1,4 @@
-"""left · core · rightᵀ with exact overrides: entries and products, never the whole."""
+"""left · core · rightᵀ, overridden by what is known: entries and products, never the whole."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ import scipy.sparse as sp
 
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.errors import InputError
-from fewpairs.factored.known import Known
-from fewpairs.factored.positions import positions
-from fewpairs.factored.products import factored_entries
+from fewpairs.numerics import parts
+from fewpairs.oracle.known import Known
 from fewpairs.parallel import MEMORY_CEILING, refuse_above
 
 
@@ -128,10 +127,37 @@ class Factors:
         if not len(rows):
             return None
         by = values - self._from_factors(rows, columns)
-        return self.known.corrections(rows, columns, by)
+        return self.known.as_sparse(rows, columns, by)
 
 
 def _resolve(index: Any, length: int) -> IntArray:
     if isinstance(index, slice):
         return np.arange(*index.indices(length))
     return positions(index, length)
+
+
+def factored_entries(
+    left: FloatArray, core: FloatArray, right: FloatArray, rows: IntArray, columns: IntArray
+) -> FloatArray:
+    """Return the entries ``rows[k], columns[k]`` of left · core · rightᵀ."""
+    values = np.empty(len(rows))
+    for part in parts(len(rows)):  # rows of the tall factors are gathered: a few thousand at a time
+        values[part] = np.einsum("kp,kp->k", left[rows[part]] @ core, right[columns[part]])
+    return values
+
+
+def positions(index: npt.ArrayLike, length: int) -> IntArray:
+    """Return checked positions as NumPy takes them: negative ones count from the end."""
+    array = np.asarray(index)
+    if array.size == 0:
+        return np.empty(array.shape, dtype=np.int64)
+    if array.dtype == bool and array.shape == (length,):
+        array = np.flatnonzero(array)
+    if array.dtype.kind not in "iu":
+        message = f"indices must be integers, not {array.dtype}"
+        raise IndexError(message)
+    if array.min() < -length or array.max() >= length:
+        wrong = array.max() if array.max() >= length else array.min()
+        message = f"index {wrong} is out of range for {length} items"
+        raise IndexError(message)
+    return np.where(array < 0, array + length, array).astype(np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,14 +13,14 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from fewpairs.arrays import FloatArray
+from fewpairs.error.estimate import CurvePoint, ErrorEstimate, SketchPoint
 from fewpairs.errors import InputError
 from fewpairs.factored import derived
 from fewpairs.factored.embedding import EmbeddingMap, one_sided_map, symmetric_map
-from fewpairs.factored.factors import Factors
-from fewpairs.factored.known import Known
+from fewpairs.factored.factors import Factors, positions
 from fewpairs.factored.neighbors import Neighbors, nearest
-from fewpairs.factored.positions import positions
 from fewpairs.factored.source import Source
+from fewpairs.oracle.known import Known
 
 
 class Embedding(NamedTuple):
@@ -50,6 +51,10 @@ class FactoredMatrix(Factors):
         The method and its options, for people.
     nugget : float, default=0.0
         Taken off the landmarks' own entries before embedding: what no neighbour shares.
+    curve : sequence of CurvePoint or SketchPoint
+        Steps of a run with a target error, with the error at each.
+    stopped_because : str
+        Why such a run ended.
 
     Examples
     --------
@@ -69,9 +74,11 @@ class FactoredMatrix(Factors):
         known: Known | None = None,
         source: Source | None = None,
         evaluations: int = 0,
-        error: Any = None,
+        error: ErrorEstimate | None = None,
         method: str = "given factors",
         nugget: float = 0.0,
+        curve: Sequence[CurvePoint | SketchPoint] = (),
+        stopped_because: str = "",
     ) -> None:
         super().__init__(left, core, right, known)
         self.source = source or Source()
@@ -79,9 +86,8 @@ class FactoredMatrix(Factors):
         self.error = error
         self.method = method
         self.nugget = nugget
-        #: Steps of a run with a target error: evaluations, landmarks, error; and why it ended.
-        self.curve: list[Any] = []
-        self.stopped_because = ""
+        self.curve = list(curve)
+        self.stopped_because = stopped_because
 
     # ------------------------------------------------------------------ products
 
@@ -113,7 +119,7 @@ class FactoredMatrix(Factors):
     @property
     def T(self) -> FactoredMatrix:  # noqa: N802 - NumPy's name
         """The transpose, sharing all factors."""
-        if self.symmetric and self.known.rows is self.known.columns:
+        if self.symmetric and (self.known.symmetric or self.known.empty):
             return self
         return self._with(
             left=self.right,
@@ -129,7 +135,7 @@ class FactoredMatrix(Factors):
 
     def symmetrized(self) -> FactoredMatrix:
         """Return (K + Kᵀ) / 2, in factored form."""
-        if self.symmetric and self.known.rows is self.known.columns:
+        if self.symmetric and (self.known.symmetric or self.known.empty):
             return self
         return self._with(**derived.symmetrized(self))
 
@@ -142,15 +148,37 @@ class FactoredMatrix(Factors):
         return self._with(**derived.extended(self, new_items, n_jobs, progress))
 
     def _with(self, **changes: Any) -> FactoredMatrix:
-        facts = {
+        facts: dict[str, Any] = {
             "known": self.known,
             "source": self.source,
             "evaluations": self.evaluations,
             "error": self.error,
             "method": self.method,
             "nugget": self.nugget,
+            "curve": self.curve,
+            "stopped_because": self.stopped_because,
         }
         return FactoredMatrix(**(facts | changes))
+
+    def judged(
+        self,
+        error: ErrorEstimate,
+        evaluations: int,
+        *,
+        curve: Sequence[CurvePoint | SketchPoint] = (),
+        stopped_because: str = "",
+    ) -> FactoredMatrix:
+        """Return the same matrix with a stated error, and what it took to state it."""
+        right = None if self.right is self.left else self.right
+        return self._with(
+            left=self.left,
+            core=self.core,
+            right=right,
+            error=error,
+            evaluations=evaluations,
+            curve=curve,
+            stopped_because=stopped_because,
+        )
 
     # ------------------------------------------------------------------ embeddings, neighbours
 
@@ -187,7 +215,8 @@ class FactoredMatrix(Factors):
     def _embedded(self, matrix: FloatArray) -> FloatArray:
         result = self.left @ matrix
         if self.nugget and self.source.left_landmarks is not None:
-            result[self.source.left_landmarks] -= self.nugget * matrix
+            # A landmark may be there twice, as a column and as a row.
+            np.subtract.at(result, self.source.left_landmarks, self.nugget * matrix)
         return result
 
     def nearest(

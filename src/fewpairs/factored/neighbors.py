@@ -10,12 +10,16 @@ import scipy.linalg
 from fewpairs.arrays import FloatArray, IntArray, is_whole
 from fewpairs.errors import InputError
 from fewpairs.factored.source import one_item
+from fewpairs.numerics import largest, ridge_inverse
 
 if TYPE_CHECKING:
     from fewpairs.factored.matrix import FactoredMatrix
 
-#: Re-ranking is worth half of a new item's evaluations from this many landmarks on.
+#: Re-ranking is worth half of a new item's evaluations from this many landmarks on; with fewer the
+#: candidates are so poor that further landmarks gain more (docs/tables/neighbors.md).
 _FEWEST_ANCHORS = 30
+#: δ of the ridge: a few anchors determine the large directions only, and the small ones would
+#: otherwise be divided by nearly nothing.
 _RIDGE = 1e-2
 
 
@@ -127,18 +131,14 @@ def _scores_by_anchors(matrix: FactoredMatrix, item: Any, count: int) -> tuple[F
     exact, spent = source.evaluate_exactly(one_item(item), anchors)
     crossing = matrix.left[source.right_landmarks][:, :count]
     u, sizes, vt = scipy.linalg.svd(crossing, full_matrices=False)
-    ridge = _RIDGE * max(float(sizes.max(initial=0)), np.finfo(float).tiny)
-    scores = matrix.right @ (u @ (sizes / (sizes**2 + ridge**2) * (vt @ exact)))
+    scores = matrix.right @ (u @ (ridge_inverse(sizes, _RIDGE) * (vt @ exact)))
     scores[anchors] = exact
     return scores, spent
 
 
 def _largest(scores: FloatArray, count: int) -> IntArray:
-    count = min(count, int(np.isfinite(scores).sum()))
-    if count == 0:
-        return np.empty(0, dtype=np.int64)
-    best = np.argpartition(-scores, count - 1)[:count]
-    return np.asarray(best[np.lexsort((best, -scores[best]))])
+    """Return the best places, without those that are out of the question (-∞)."""
+    return largest(scores, min(count, int(np.isfinite(scores).sum())))
 
 
 def _scores_of_new(matrix: FactoredMatrix, item: Any) -> tuple[FloatArray, int]:

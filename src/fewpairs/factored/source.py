@@ -10,8 +10,8 @@ import scipy.sparse as sp
 
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.errors import NotAttachedError
-from fewpairs.factored.known import Lines
 from fewpairs.items.items import Items, as_items
+from fewpairs.oracle.known import Lines
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.similarities.base import Similarity
 
@@ -66,12 +66,11 @@ class Source:
 
     def symmetrized(self) -> Source:
         """Return the source of (K + Kᵀ) / 2, whose one factor is both factors side by side."""
-        if not self.symmetric:
-            return replace(self, derived="the symmetrized form")
+        derived = self.derived if self.symmetric else "the symmetrized form"
         if self.left_landmarks is None or self.right_landmarks is None:
-            return self
+            return replace(self, derived=derived)
         both = np.concatenate([self.left_landmarks, self.right_landmarks])
-        return replace(self, left_landmarks=both, right_landmarks=both)
+        return replace(self, left_landmarks=both, right_landmarks=both, derived=derived)
 
     def at(self, index: int) -> Items:
         """Return one of the items, as items."""
@@ -108,8 +107,8 @@ class Source:
             spent = there.evaluations + again.evaluations
         return Grown(
             source=replace(self, items=items.joined(new)),
-            forth=Lines(forth_at, forth, len(items)),
-            back=Lines(back_at, back, len(items)),
+            forth=Lines.of(forth_at, forth, len(items)),
+            back=Lines.of(back_at, back, len(items)),
             new=new,
             evaluations=spent,
         )
@@ -125,7 +124,7 @@ class Source:
         forth = oracle.columns(np.arange(len(self.left_landmarks)))
         return Grown(
             source=replace(self, items=items.joined(new)),
-            forth=Lines(self.left_landmarks, forth, len(others)),
+            forth=Lines.of(self.left_landmarks, forth, len(others)),
             back=None,
             new=new,
             evaluations=oracle.evaluations,
@@ -206,7 +205,7 @@ class Grown:
         """Lengthen known rows by the new items; where only rows are new, make room for them."""
         width = old.width + len(self.new)
         if self.back is None:
-            return Lines(old.index, old.values, width)
+            return Lines.of(old.index, old.values, width)
         return _lengthened(old, self.back, width)
 
 
@@ -216,7 +215,8 @@ def one_item(item: Any) -> Items:
 
 
 def _lengthened(old: Lines, grown: Lines, width: int) -> Lines:
-    if not len(old.index):
-        return Lines.none(len(old.values) + len(grown.values), width)
-    rows = grown.values[:, grown.place[old.index]]
-    return Lines(old.index, np.vstack([old.values, rows]), width)
+    # A line whose item is no landmark was not compared with the new items, and ends here.
+    compared = grown.hold(old.index)
+    index = old.index[compared]
+    rows = grown.values[:, grown.place[index]]
+    return Lines.of(index, np.vstack([old.values[:, compared], rows]), width)

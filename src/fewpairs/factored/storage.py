@@ -10,12 +10,12 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from fewpairs import files
-from fewpairs.error.estimate import ErrorEstimate
+from fewpairs.error.estimate import CurvePoint, ErrorEstimate, SketchPoint
 from fewpairs.errors import InputError
-from fewpairs.factored.known import Known, Lines
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.factored.source import Source
 from fewpairs.items.items import Items, as_items
+from fewpairs.oracle.known import Known, Lines
 from fewpairs.similarities.base import Similarity, as_similarity
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -59,7 +59,7 @@ def save(matrix: FactoredMatrix, path: str | Path) -> None:
         "items": item_kind,
         "others": other_kind,
         "square": source.square,
-        "symmetric_known": known.rows is known.columns,
+        "symmetric_known": known.symmetric,
         "similarity": source.similarity.fingerprint if source.similarity else source.fingerprint,
         "symmetric": source.symmetric,
         "derived": source.derived,
@@ -67,6 +67,8 @@ def save(matrix: FactoredMatrix, path: str | Path) -> None:
         "method": matrix.method,
         "nugget": float(matrix.nugget),
         "error": None if error is None else _pack_error(error),
+        "curve": [_pack_point(point) for point in matrix.curve],
+        "stopped_because": matrix.stopped_because,
     }
     files.write(path, arrays | item_arrays | other_arrays, facts)
 
@@ -98,15 +100,11 @@ def load(
 
     left, right = get("left"), get("right")
     n, m = len(left), len(right)
-    columns = Lines(get("known.columns.index"), get("known.columns"), m)
-    rows = Lines(get("known.rows.index"), get("known.rows"), n)
-    known = Known(
-        columns,
-        columns if facts["symmetric_known"] else rows,
-        get("known.diagonal"),
-        get("known.keys"),
-        get("known.values"),
-    )
+    columns = Lines.of(get("known.columns.index"), get("known.columns"), m)
+    rows = Lines.of(get("known.rows.index"), get("known.rows"), n)
+    known = Known(columns, columns if facts["symmetric_known"] else rows, get("known.diagonal"))
+    # Files of version 1 hold both orders of a pair; one is enough.
+    known = known.with_entries(*known.places_of(get("known.keys")), get("known.values"))
     source = Source(
         items=_attached_items(items, n) or _unpack_items(arrays, facts["items"], "items"),
         others=_attached_items(others, m) or _unpack_items(arrays, facts["others"], "others"),
@@ -128,6 +126,9 @@ def load(
         error=None if facts["error"] is None else _unpack_error(facts["error"]),
         method=facts["method"],
         nugget=facts["nugget"],
+        # Files of version 1 have none.
+        curve=[_unpack_point(packed) for packed in facts.get("curve", [])],
+        stopped_because=facts.get("stopped_because", ""),
     )
 
 
@@ -139,6 +140,19 @@ def _pack_error(error: ErrorEstimate) -> list[str]:
 def _unpack_error(packed: list[str]) -> ErrorEstimate:
     value, low, high = (float.fromhex(x) for x in packed[:3])
     return ErrorEstimate(value, low, high, int(packed[3]))
+
+
+_POINTS: dict[str, Any] = {kind.__name__: kind for kind in (CurvePoint, SketchPoint)}
+
+
+def _pack_point(point: CurvePoint | SketchPoint) -> list[Any]:
+    return [type(point).__name__, *(int(x) for x in point[:-1]), _pack_error(point.error)]
+
+
+def _unpack_point(packed: list[Any]) -> CurvePoint | SketchPoint:
+    name, *numbers, error = packed
+    point: CurvePoint | SketchPoint = _POINTS[name](*numbers, _unpack_error(error))
+    return point
 
 
 def _pack_items(items: Items | None, role: str) -> tuple[Arrays, str]:

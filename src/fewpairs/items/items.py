@@ -1,4 +1,4 @@
-"""Items: what the user compares, read once and never changed."""
+"""Items: what the user compares, in a fixed order."""
 
 from __future__ import annotations
 
@@ -13,18 +13,23 @@ import scipy.sparse as sp
 
 from fewpairs.errors import InputError
 
+#: How items are stored in a file; "objects" are not.
 ItemKind = Literal["text", "numbers", "vectors", "sparse", "objects"]
+#: Messages show this many characters of an item, and this many positions.
+_SHOWN_CHARACTERS = 60
+_SHOWN_POSITIONS = 5
 
 
 class Items:
-    """A fixed sequence of items that hands out subsets in the form that similarities take.
+    """A fixed sequence of items.
 
-    Arrays stay arrays (a subset of vectors is a 2-D array); everything else is a list.
+    Subsets have the form that similarities take: of a list a list, of an array of vectors a 2-D
+    array, of anything else what an array of indices gives.
 
     Parameters
     ----------
-    values : list, ndarray or sparse matrix
-        Use `as_items` to make one from what a user passes.
+    values : list, ndarray, sparse matrix, or other sequence that takes an array of indices
+        Use `as_items` to make `Items` of what a user passes.
 
     Examples
     --------
@@ -40,7 +45,7 @@ class Items:
         return int(self.values.shape[0]) if hasattr(self.values, "shape") else len(self.values)
 
     def take(self, indices: npt.ArrayLike) -> Any:
-        """Return the items at `indices`: rows of an array, or a list."""
+        """Return the items at `indices`, in the form of `values`."""
         if isinstance(self.values, list):
             return [self.values[i] for i in np.asarray(indices)]
         return self.values[np.asarray(indices)]
@@ -59,13 +64,15 @@ class Items:
         return Items([*mine, *theirs])
 
     def describe(self, index: int) -> str:
-        """Name one item in a message: its position and a short form of its content."""
+        """Name one item in a message: its position and the beginning of its content."""
         text = repr(self.take([index])[0])
-        return f"{index} ({text if len(text) <= 60 else text[:57] + '…'})"  # noqa: PLR2004
+        if len(text) > _SHOWN_CHARACTERS:
+            text = text[: _SHOWN_CHARACTERS - 1] + "…"
+        return f"{index} ({text})"
 
     @property
     def kind(self) -> ItemKind:
-        """What the items are, as far as saving them is concerned."""
+        """How the items are stored in a file."""
         if sp.issparse(self.values):
             return "sparse"
         if isinstance(self.values, np.ndarray):
@@ -79,11 +86,13 @@ class Items:
 
 
 def as_items(items: Any) -> Items:
-    """Read what the user passed, once, and refuse what has no order or no content.
+    """Make `Items` of what the user passed; refuse what has no order or no content.
 
     Parameters
     ----------
-    items : sequence, 1-D or 2-D array, sparse matrix, pandas or polars column, or iterator
+    items : sequence, array, sparse matrix, pandas or polars column, frame of numbers, or iterator
+        Rows of a 2-D array, of a sparse matrix and of a frame are the items. An iterator is read
+        to its end.
 
     Returns
     -------
@@ -112,7 +121,7 @@ def _ordered(items: Any) -> Any:
     if isinstance(items, (str, bytes, AbstractSet, Mapping)) or not isinstance(items, Iterable):
         raise InputError(
             f"items is a {type(items).__name__}.",
-            "Positions stand for items in everything that follows, so items need an order.",
+            "Row 3 of the matrix belongs to item 3, so items need an order.",
             "Pass a list, an array, or a column of a data frame.",
         )
     if sp.issparse(items):
@@ -136,7 +145,8 @@ def _array(items: npt.NDArray[Any]) -> Any:
             "It holds one value, and items need positions.",
             "Pass a 1-D array of items or a 2-D array of vectors.",
         )
-    return items if items.dtype.kind in "biuf" else items.tolist() if items.ndim == 1 else items
+    numeric = items.dtype.kind in "biuf"
+    return items if numeric or items.ndim > 1 else items.tolist()
 
 
 def _frame(frame: Any) -> Any:
@@ -154,11 +164,12 @@ def _refuse_missing(items: Items) -> None:
     if isinstance(items.values, list):
         missing = [i for i, value in enumerate(items.values) if _is_missing(value)]
     elif isinstance(items.values, np.ndarray) and items.values.ndim == 1:
-        missing = np.flatnonzero(items.values != items.values).tolist()
+        missing = np.flatnonzero(items.values != items.values).tolist()  # NaN alone
     else:
         return
     if missing:
-        places = ", ".join(map(str, missing[:5])) + (", …" if len(missing) > 5 else "")  # noqa: PLR2004
+        more = ", …" if len(missing) > _SHOWN_POSITIONS else ""
+        places = ", ".join(map(str, missing[:_SHOWN_POSITIONS])) + more
         raise InputError(
             f"{len(missing)} of {len(items)} items are missing (None or NaN): positions {places}.",
             "A missing item has no similarity to anything.",
@@ -167,6 +178,7 @@ def _refuse_missing(items: Items) -> None:
 
 
 def _is_missing(value: Any) -> bool:
+    # pandas' own missing values, told by name: pandas is optional and may not be imported.
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, (float, np.floating)) and value != value  # noqa: PLR0124 - NaN

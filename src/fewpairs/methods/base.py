@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from fewpairs.arrays import FloatArray, IntArray
-from fewpairs.factored.known import Known, Lines
+from fewpairs.arrays import FloatArray, IntArray, SingleArray
+from fewpairs.error.sampling import Drawn
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.factored.source import Source
+from fewpairs.oracle.known import Known
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.requests import Planner
 
@@ -19,52 +21,110 @@ KnownOption = Literal["exact"] | None
 
 
 @dataclass(frozen=True, eq=False)
-class Factors:
-    """``left · core · rightᵀ``, and the items that their columns belong to."""
+class Fit:
+    """What a method has found: ``left · core · rightᵀ``, and how it can go on.
+
+    Parameters
+    ----------
+    left, core, right : ndarray
+        `right` is None where it is `left`.
+    left_landmarks, right_landmarks : ndarray or None
+        The items that the columns of both factors belong to.
+    nugget : float
+        What a landmark's similarity with itself has that its neighbours do not share.
+    profiles : ndarray or None
+        Of the items that are no landmarks (`fewpairs.error.sampling.profiles`), if they are at
+        hand: whoever judges the result need not work them out again.
+    state : object
+        Whatever the method needs to grow, or to use further pairs.
+    """
 
     left: FloatArray
     core: FloatArray
     right: FloatArray | None = None
     left_landmarks: IntArray | None = None
     right_landmarks: IntArray | None = None
-    #: What a landmark's similarity with itself has that its neighbours do not share.
     nugget: float = 0.0
+    profiles: SingleArray | None = None
+    state: Any = None
 
 
-class Method(Protocol):
-    """A way from a few columns to the whole matrix. Its fields are its options."""
+class Method(ABC):
+    """A way from a few columns to the whole matrix.
 
-    needs_symmetric: ClassVar[bool]
+    A method is a frozen dataclass; its fields are its options, each made by
+    `fewpairs.methods.options.option`, which says how it is checked. What it can do it declares
+    here, and nobody asks for its class or its name. docs/extending.md adds one from outside.
+    """
+
+    #: Whether the similarity must be symmetric.
+    needs_symmetric: ClassVar[bool] = False
     #: Whether rows and columns must be the same items.
-    needs_square: ClassVar[bool]
+    needs_square: ClassVar[bool] = True
+    #: Whether `fit` goes on from an earlier fit with fewer of the same landmarks: then a target
+    #: error can be reached step by step, and no evaluation is lost.
+    grows: ClassVar[bool] = False
+    #: Whether `price` is the most that may be spent, not just what will be.
+    price_is_most: ClassVar[bool] = False
+    #: Whether a budget that is not used up by the landmarks is spent all the same.
+    spends_allowance: ClassVar[bool] = False
+    #: Whether evaluated entries are put back unless the user says otherwise.
+    default_known: ClassVar[KnownOption] = None
 
+    @property
+    def declared_diagonal(self) -> float | None:
+        """The similarity of every item with itself, where an option of the method declares it."""
+        return None
+
+    @abstractmethod
     def price(self, planner: Planner, landmarks: int) -> int:
-        """Count the evaluations that `landmarks` columns lead to."""
-        ...
+        """Count the evaluations that `landmarks` columns lead to; must not fall as they grow."""
 
+    @abstractmethod
     def fit(
         self,
         oracle: Oracle,
         landmarks: IntArray,
         rng: np.random.Generator,
         allowance: int | None = None,
-    ) -> Factors:
-        """Read what is needed and return the factors.
+        last: Fit | None = None,
+    ) -> Fit:
+        """Read what is needed, and return the factors.
 
-        `allowance` is what the user's budget leaves for the method; one that cannot use it all
-        on its landmarks ignores it.
+        Parameters
+        ----------
+        oracle : Oracle
+        landmarks : ndarray
+            The items whose columns are read, in random order.
+        rng : numpy.random.Generator
+        allowance : int, optional
+            What the user's budget leaves for the method.
+        last : Fit, optional
+            Of fewer landmarks, for a method that grows.
+
+        Returns
+        -------
+        Fit
         """
-        ...
+
+    def refit(self, fit: Fit, more: Drawn, values: FloatArray) -> Fit:  # noqa: ARG002
+        """Use further pairs, whose values are known by now; by default nothing changes."""
+        return fit
+
+    def memory(self, planner: Planner, landmarks: int) -> int:
+        """Count the bytes of the tall arrays that are held at the same time."""
+        sides = planner.n if planner.symmetric else planner.n + planner.m
+        return 8 * sides * landmarks
 
 
-def assemble(oracle: Oracle, factors: Factors, known: KnownOption, title: str) -> FactoredMatrix:
+def assemble(oracle: Oracle, fit: Fit, known: KnownOption, title: str) -> FactoredMatrix:
     """Make the result of a method's factors and, if asked for, of what was evaluated."""
-    right = factors.right_landmarks
+    right = fit.right_landmarks
     return FactoredMatrix(
-        factors.left,
-        factors.core,
-        factors.right,
-        known=_evaluated(oracle, factors) if known == "exact" else None,
+        fit.left,
+        fit.core,
+        fit.right,
+        known=_shared(oracle.known(), fit) if known == "exact" else None,
         source=Source(
             items=oracle.items,
             others=None if oracle.square else oracle.others,
@@ -72,29 +132,22 @@ def assemble(oracle: Oracle, factors: Factors, known: KnownOption, title: str) -
             similarity=oracle.similarity,
             fingerprint=oracle.similarity.fingerprint,
             symmetric=bool(oracle.similarity.symmetric),
-            left_landmarks=factors.left_landmarks,
-            right_landmarks=factors.left_landmarks if right is None else right,
+            left_landmarks=fit.left_landmarks,
+            right_landmarks=fit.left_landmarks if right is None else right,
         ),
         evaluations=oracle.evaluations,
         method=title,
-        nugget=factors.nugget,
+        nugget=fit.nugget,
     )
 
 
-def _evaluated(oracle: Oracle, factors: Factors) -> Known:
-    memory = oracle.memory
-    n, m = oracle.shape
-    index, values = memory.columns.landmarks, memory.columns.values
-    shared = np.shares_memory(factors.left, values) and factors.left.shape == values.shape
-    # One array in both roles is held, and saved, once.
-    columns = Lines(index, factors.left if shared else values, m)
-    rows = columns if oracle.symmetric else Lines(memory.rows.landmarks, memory.rows.values, n)
-    everyone = np.arange(n)
-    diagonal = memory.find(everyone, everyone) if oracle.square else None
-    whole = diagonal is not None and not np.isnan(diagonal).any()
-    known = Known(columns, rows, diagonal if whole else None)
-    i, j, single = memory.scattered()
-    if whole:
-        off = i != j
-        i, j, single = i[off], j[off], single[off]
-    return known.with_entries(i, j, single, both=oracle.symmetric) if len(i) else known
+def _shared(known: Known, fit: Fit) -> Known:
+    """Let the known columns be the very array of the left factor where they are the same.
+
+    One array in both roles is held, and saved, once.
+    """
+    values = known.columns.values
+    if not np.shares_memory(fit.left, values) or fit.left.shape != values.shape:
+        return known
+    columns = replace(known.columns, values=fit.left)
+    return replace(known, columns=columns, rows=columns if known.symmetric else known.rows)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from fewpairs.arrays import is_number, is_whole
 from fewpairs.errors import AsymmetryError, InputError, UnknownNameError
 from fewpairs.methods.base import KnownOption, Method
 from fewpairs.methods.cur import SiCUR, Skeleton, StaCUR
-from fewpairs.methods.fitted import Fitted
+from fewpairs.methods.fitted.recipe import Fitted
 from fewpairs.methods.nystrom import Nystrom, RescaledSMSNystrom, SMSNystrom
 from fewpairs.methods.optimal import Optimal
+from fewpairs.methods.options import KNOWN, check_option, checks_of
 
 METHODS: dict[str, type[Any]] = {
     "fitted": Fitted,
@@ -26,89 +23,92 @@ METHODS: dict[str, type[Any]] = {
     "stacur": StaCUR,
     "optimal": Optimal,
 }
+#: What ``method="auto"`` means.
+DEFAULT = "fitted"
+
+
+class Chosen(NamedTuple):
+    """A method with its options, whether evaluated entries are put back, and a title for people."""
+
+    method: Method
+    known: KnownOption
+    title: str
 
 
 def find_method(
-    name: str, options: Mapping[str, Any], *, symmetric: bool, square: bool = True
-) -> tuple[Method, KnownOption, str]:
+    name: str | Method,
+    options: Mapping[str, Any],
+    *,
+    symmetric: bool,
+    square: bool = True,
+    also: Iterable[str] = (),
+) -> Chosen:
     """Look a method up and check its options.
 
     Parameters
     ----------
-    name : str
-        One of `METHODS`, or "auto", which is "fitted".
+    name : str or Method
+        One of `METHODS`, or "auto", which is "fitted"; or a method of your own, with its options.
     options : mapping
         Fields of the method, and ``known``.
     symmetric : bool
         Whether the similarity is.
     square : bool, default=True
         Whether rows and columns are the same items.
+    also : iterable of str
+        Names of options that others look after, to be suggested for a misspelt one.
 
     Returns
     -------
-    method : Method
-    known : {"exact", None}
-    title : str
+    Chosen
     """
     given = dict(options)
-    name = "fitted" if name == "auto" else name
-    if name not in METHODS:
-        raise UnknownNameError("method", name, ["auto", *METHODS])
-    known = given.pop("known", "exact" if name == "fitted" else None)
-    if known not in (None, "exact"):
-        raise InputError(
-            f"known is {known!r}.",
-            "It says whether evaluated entries are put back into the result.",
-            'Pass known="exact", or None for the factors alone.',
-        )
-    kind = METHODS[name]
-    allowed = {field.name: field.type for field in fields(kind) if field.name != "known"}
+    kind, title = _kind(name)
+    known = given.pop("known", kind.default_known)
+    check_option("known", known, KNOWN)
+    checks = checks_of(kind)
     for option, value in given.items():
-        if option not in allowed:
-            raise UnknownNameError(
-                "option", option, [*allowed, "known"], where=f'of the method "{name}"'
+        if option not in checks:
+            every = {*checks, "known", *also}
+            raise UnknownNameError("option", option, every, where=f'of the method "{title}"')
+        check_option(option, value, checks[option])
+    if isinstance(name, Method):
+        if given:
+            raise InputError(
+                f"the options {', '.join(given)} were given beside a method of your own.",
+                "It has its options already.",
+                "Make the method with them.",
             )
-        _check(option, value, str(allowed[option]))
-    shown = dict(given)
-    if name == "fitted":
-        given["known"] = known  # what is not put back need not be evaluated
-    method: Method = kind(**given)
+        method = name
+    else:
+        # What is not put back need not be evaluated: such a method is told.
+        told = {"known": known} if "known" in checks else {}
+        method = kind(**given, **told)
+    _refuse(method, title, symmetric=symmetric, square=square)
+    shown = given if known == kind.default_known else given | {"known": known}
+    title += "".join(f", {k}={v}" for k, v in sorted(shown.items()))
+    return Chosen(method, known, title)
+
+
+def _kind(name: str | Method) -> tuple[type[Method], str]:
+    if isinstance(name, Method):
+        return type(name), type(name).__name__
+    name = DEFAULT if name == "auto" else name
+    if not isinstance(name, str) or name not in METHODS:
+        raise UnknownNameError("method", name, ["auto", *METHODS])
+    return METHODS[name], name
+
+
+def _refuse(method: Method, title: str, *, symmetric: bool, square: bool) -> None:
     if method.needs_square and not square:
         raise InputError(
-            f'the method "{name}" was asked for a matrix between two different sets of items.',
+            f'the method "{title}" was asked for a matrix between two different sets of items.',
             "It reads the rows and the columns of the same landmarks.",
-            'Leave method out, or pass method="fitted".',
+            f'Leave method out, or pass method="{DEFAULT}".',
         )
     if method.needs_symmetric and not symmetric:
         raise AsymmetryError(
-            f'the method "{name}" needs a symmetric similarity, and this one is not.',
+            f'the method "{title}" needs a symmetric similarity, and this one is not.',
             "It reads columns only, and would silently use them as rows.",
             'Pass similarity.symmetrized(), or method="sicur", "skeleton" or "stacur".',
-        )
-    if known != ("exact" if name == "fitted" else None):
-        shown["known"] = known
-    title = name + "".join(f", {k}={v}" for k, v in sorted(shown.items()))
-    return method, known, title
-
-
-def _check(option: str, value: Any, kind: str) -> None:
-    """Check one option by its annotation; shares lie below 1, counts and factors from 1 on."""
-    number = is_number(value) and value >= 0
-    if kind == "bool":
-        good, wanted = isinstance(value, (bool, np.bool_)), "True or False"
-    elif kind.startswith("Diagonal"):
-        good = value is None or value == "evaluate" or number
-        wanted = '"evaluate", the number that every item has, or None'
-    elif kind == "int" or option == "oversampling":
-        whole = kind != "int" or is_whole(value)
-        good, wanted = number and whole and value >= 1, "a number of at least 1"
-    elif option in ("near", "tuning"):
-        good, wanted = number and value < 1, "a share: 0 or more, and below 1"
-    else:
-        good, wanted = number, "a number, 0 or more"
-    if not good:
-        raise InputError(
-            f"the option {option} is {value!r}.",
-            "Options are checked before the first evaluation is bought.",
-            f"Pass {wanted}.",
         )

@@ -10,19 +10,19 @@ the shapes fit, and it is the estimator of CᵀK from sampled rows that the name
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
-from fewpairs.methods.base import Factors
+from fewpairs.methods.base import Fit, Method
 from fewpairs.methods.inverses import THRESHOLD, general_inverse, symmetric_inverse
+from fewpairs.methods.options import FLAG, NUMBER, option
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.requests import Planner
 
 
 @dataclass(frozen=True)
-class Skeleton:
+class Skeleton(Method):
     """C (S₂ᵀKS₁)⁺ R with C = KS₁ and R = S₂ᵀK, two independent halves of the landmarks.
 
     Parameters
@@ -31,14 +31,12 @@ class Skeleton:
         Singular values of the core below this share of the largest are dropped.
     """
 
-    threshold: float = THRESHOLD
-    needs_symmetric: ClassVar[bool] = False
-    needs_square: ClassVar[bool] = True
+    threshold: float = option(THRESHOLD, NUMBER)
 
     def price(self, planner: Planner, landmarks: int) -> int:
         """Count s/2 columns and s/2 rows."""
         left, right = halves(np.arange(landmarks))
-        return price_of(planner, len(left), len(right), landmarks)
+        return planner.price_of_lines(len(left), len(right), landmarks)
 
     def fit(
         self,
@@ -46,14 +44,15 @@ class Skeleton:
         landmarks: IntArray,
         rng: np.random.Generator,  # noqa: ARG002
         allowance: int | None = None,  # noqa: ARG002
-    ) -> Factors:
+        last: Fit | None = None,  # noqa: ARG002
+    ) -> Fit:
         """Read columns S₁ and rows S₂; their crossing is inverted."""
         s1, s2 = halves(landmarks)
         return crossing(oracle, landmarks, s1, s2, self.threshold)
 
 
 @dataclass(frozen=True)
-class SiCUR:
+class SiCUR(Method):
     """The skeleton with S₁ a random half of S₂: a tall crossing is never nearly singular.
 
     Parameters
@@ -62,13 +61,11 @@ class SiCUR:
         Singular values of the core below this share of the largest are dropped.
     """
 
-    threshold: float = THRESHOLD
-    needs_symmetric: ClassVar[bool] = False
-    needs_square: ClassVar[bool] = True
+    threshold: float = option(THRESHOLD, NUMBER)
 
     def price(self, planner: Planner, landmarks: int) -> int:
         """Count s rows, and s/2 of their columns."""
-        return price_of(planner, max(1, landmarks // 2), landmarks, landmarks)
+        return planner.price_of_lines(max(1, landmarks // 2), landmarks, landmarks)
 
     def fit(
         self,
@@ -76,7 +73,8 @@ class SiCUR:
         landmarks: IntArray,
         rng: np.random.Generator,  # noqa: ARG002
         allowance: int | None = None,  # noqa: ARG002
-    ) -> Factors:
+        last: Fit | None = None,  # noqa: ARG002
+    ) -> Fit:
         """Read columns S₁ and rows S₂ ⊃ S₁; their crossing is inverted."""
         # Landmarks come in random order, so the first half is a random half.
         s1 = landmarks[: max(1, len(landmarks) // 2)]
@@ -84,7 +82,7 @@ class SiCUR:
 
 
 @dataclass(frozen=True)
-class StaCUR:
+class StaCUR(Method):
     """C U R with U = (n/s)(CᵀC)⁺(S₂ᵀC)ᵀ: no parameter to tune, and no blow-up.
 
     Parameters
@@ -95,17 +93,15 @@ class StaCUR:
         Eigenvalues of CᵀC below this share of the largest are dropped.
     """
 
-    same: bool = True
-    threshold: float = THRESHOLD
-    needs_symmetric: ClassVar[bool] = False
-    needs_square: ClassVar[bool] = True
+    same: bool = option(True, FLAG)
+    threshold: float = option(THRESHOLD, NUMBER)
 
     def price(self, planner: Planner, landmarks: int) -> int:
         """Count s columns and the same s rows, or s/2 and s/2."""
         if self.same:
-            return price_of(planner, landmarks, landmarks, landmarks)
+            return planner.price_of_lines(landmarks, landmarks, landmarks)
         left, right = halves(np.arange(landmarks))
-        return price_of(planner, len(left), len(right), landmarks)
+        return planner.price_of_lines(len(left), len(right), landmarks)
 
     def fit(
         self,
@@ -113,13 +109,14 @@ class StaCUR:
         landmarks: IntArray,
         rng: np.random.Generator,  # noqa: ARG002
         allowance: int | None = None,  # noqa: ARG002
-    ) -> Factors:
+        last: Fit | None = None,  # noqa: ARG002
+    ) -> Fit:
         """Read columns S₁ and rows S₂; the core is a sampled least-squares fit."""
         s1, s2 = (landmarks, landmarks) if self.same else halves(landmarks)
         left, right = read(oracle, landmarks, s1, s2)
         scale = oracle.shape[0] / len(s2)
         core = scale * symmetric_inverse(left.T @ left, self.threshold) @ left[s2].T
-        return Factors(left, core, right, s1, s2)
+        return Fit(left, core, right, s1, s2)
 
 
 def halves(landmarks: IntArray) -> tuple[IntArray, IntArray]:
@@ -128,13 +125,6 @@ def halves(landmarks: IntArray) -> tuple[IntArray, IntArray]:
         return landmarks, landmarks
     middle = len(landmarks) // 2
     return landmarks[:middle], landmarks[middle:]
-
-
-def price_of(planner: Planner, columns: int, rows: int, union: int) -> int:
-    """Count whole columns and rows; of a symmetric matrix they are the same thing."""
-    if planner.symmetric:
-        return planner.price_of_columns(union)
-    return planner.price_of_cross(columns, rows, union)
 
 
 def read(
@@ -149,7 +139,7 @@ def read(
 
 def crossing(
     oracle: Oracle, landmarks: IntArray, s1: IntArray, s2: IntArray, threshold: float
-) -> Factors:
+) -> Fit:
     """Return C (S₂ᵀKS₁)⁺ R."""
     left, right = read(oracle, landmarks, s1, s2)
-    return Factors(left, general_inverse(left[s2], threshold), right, s1, s2)
+    return Fit(left, general_inverse(left[s2], threshold), right, s1, s2)

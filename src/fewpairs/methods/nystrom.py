@@ -16,17 +16,19 @@ import numpy as np
 from scipy.sparse.linalg import eigsh
 
 from fewpairs.arrays import FloatArray, IntArray
-from fewpairs.methods.base import Factors
+from fewpairs.methods.base import Fit, Method
 from fewpairs.methods.inverses import THRESHOLD, symmetric_inverse
+from fewpairs.methods.options import FACTOR, FLAG, NUMBER, option
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.requests import Planner
 
-#: From this size on, the smallest eigenvalue comes from Lanczos iterations.
+#: From this size on, the smallest eigenvalue comes from Lanczos iterations: there they are faster
+#: than a full decomposition, whose time grows like n³.
 _LARGE = 1500
 
 
 @dataclass(frozen=True)
-class Nystrom:
+class Nystrom(Method):
     """K S (SᵀKS)⁺ SᵀK.
 
     Parameters
@@ -35,9 +37,9 @@ class Nystrom:
         Eigenvalues of the core below this share of the largest are dropped.
     """
 
-    threshold: float = THRESHOLD
+    threshold: float = option(THRESHOLD, NUMBER)
     needs_symmetric: ClassVar[bool] = True
-    needs_square: ClassVar[bool] = True
+    grows: ClassVar[bool] = True
 
     def price(self, planner: Planner, landmarks: int) -> int:
         """Count s columns."""
@@ -49,15 +51,16 @@ class Nystrom:
         landmarks: IntArray,
         rng: np.random.Generator,  # noqa: ARG002
         allowance: int | None = None,  # noqa: ARG002
-    ) -> Factors:
+        last: Fit | None = None,  # noqa: ARG002
+    ) -> Fit:
         """Read the landmarks' columns; the core is the inverse of their square."""
         columns = oracle.columns(landmarks)
         core = symmetric_inverse(columns[landmarks], self.threshold)
-        return Factors(columns, core, left_landmarks=landmarks)
+        return Fit(columns, core, left_landmarks=landmarks)
 
 
 @dataclass(frozen=True)
-class SMSNystrom:
+class SMSNystrom(Method):
     """Nyström of K + shift·I, where the shift makes the landmarks' square positive definite.
 
     Parameters
@@ -75,13 +78,12 @@ class SMSNystrom:
         Eigenvalues of the core below this share of the largest are dropped.
     """
 
-    alpha: float = 1.5
-    oversampling: float = 2.0
-    shift_columns: bool = True
-    threshold: float = THRESHOLD
+    alpha: float = option(1.5, NUMBER)
+    oversampling: float = option(2.0, FACTOR)
+    shift_columns: bool = option(True, FLAG)
+    threshold: float = option(THRESHOLD, NUMBER)
     rescaled: ClassVar[bool] = False
     needs_symmetric: ClassVar[bool] = True
-    needs_square: ClassVar[bool] = True
 
     def price(self, planner: Planner, landmarks: int) -> int:
         """Count s₁ columns, and what the larger square adds to them."""
@@ -94,7 +96,8 @@ class SMSNystrom:
         landmarks: IntArray,
         rng: np.random.Generator,
         allowance: int | None = None,  # noqa: ARG002
-    ) -> Factors:
+        last: Fit | None = None,  # noqa: ARG002
+    ) -> Fit:
         """Read s₁ columns and the S₂ × S₂ square; shift by its smallest eigenvalue."""
         n = oracle.shape[0]
         columns = oracle.columns(landmarks)
@@ -110,7 +113,11 @@ class SMSNystrom:
         if self.shift_columns and shift > 0:
             columns = columns.copy()
             columns[landmarks, np.arange(len(landmarks))] += shift
-        return Factors(columns, core, left_landmarks=landmarks)
+        return Fit(columns, core, left_landmarks=landmarks)
+
+    def memory(self, planner: Planner, landmarks: int) -> int:
+        """Count the columns, and a copy of them with the shift on their own entries."""
+        return 2 * super().memory(planner, landmarks)
 
     def _square_size(self, n: int, landmarks: int) -> int:
         return max(landmarks, min(n, ceil(self.oversampling * landmarks)))

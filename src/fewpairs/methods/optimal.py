@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import scipy.linalg
 
 from fewpairs.arrays import IntArray
 from fewpairs.errors import BudgetError
-from fewpairs.methods.base import Factors
+from fewpairs.methods.base import Fit, Method
+from fewpairs.methods.options import FLAG, option
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.requests import Planner
 
 
 @dataclass(frozen=True)
-class Optimal:
+class Optimal(Method):
     """The s largest eigenpairs (or singular triplets) of the whole matrix.
 
     Parameters
@@ -25,9 +25,7 @@ class Optimal:
         Must be True: this method evaluates every pair.
     """
 
-    allow_all_pairs: bool = False
-    needs_symmetric: ClassVar[bool] = False
-    needs_square: ClassVar[bool] = True
+    allow_all_pairs: bool = option(False, FLAG)
 
     def price(self, planner: Planner, landmarks: int) -> int:  # noqa: ARG002 - whatever the rank
         """Count all pairs."""
@@ -45,17 +43,22 @@ class Optimal:
         landmarks: IntArray,
         rng: np.random.Generator,  # noqa: ARG002
         allowance: int | None = None,  # noqa: ARG002
-    ) -> Factors:
+        last: Fit | None = None,  # noqa: ARG002
+    ) -> Fit:
         """Evaluate everything and keep the largest part."""
         rank = len(landmarks)
         everything = oracle.columns(np.arange(oracle.shape[1]))
         if oracle.symmetric:
             values, vectors = np.linalg.eigh(everything)
             top = np.argsort(-np.abs(values), kind="stable")[:rank]
-            return Factors(np.ascontiguousarray(vectors[:, top]), np.diag(values[top]))
+            return Fit(np.ascontiguousarray(vectors[:, top]), np.diag(values[top]))
         left, sizes, right = scipy.linalg.svd(everything, full_matrices=False)
-        return Factors(
+        return Fit(
             np.ascontiguousarray(left[:, :rank]),
             np.diag(sizes[:rank]),
             np.ascontiguousarray(right[:rank].T),
         )
+
+    def memory(self, planner: Planner, landmarks: int) -> int:  # noqa: ARG002 - whatever the rank
+        """Count the whole matrix."""
+        return super().memory(planner, planner.n)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
-from fewpairs.errors import SimilarityError
+from fewpairs.errors import NonFiniteError, SimilarityError
 from fewpairs.items.items import Items
 from fewpairs.oracle.requests import Rectangle, Request, Scattered
 from fewpairs.similarities.base import Similarity
@@ -91,7 +91,7 @@ def checked(
     rows, columns = request.pairs()
     at = int(np.flatnonzero(bad.ravel())[0])
     pair = int(rows[at]), int(columns[at])
-    fault = SimilarityError(
+    fault = NonFiniteError(
         f"the similarity returned {values.ravel()[at]} for {int(bad.sum())} of {request.size} "
         f"pairs; first: items {left.describe(pair[0])} and {right.describe(pair[1])}.",
         "Similarities must be finite: one such value spreads to every row that uses the landmark.",

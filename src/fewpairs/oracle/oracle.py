@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -11,26 +12,32 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fewpairs.arrays import FloatArray, IntArray
-from fewpairs.errors import AsymmetryError, InputError, SimilarityError, StoppedError
-from fewpairs.items.items import as_items
-from fewpairs.oracle.evaluation import Outcome, evaluate
-from fewpairs.oracle.execution import run
-from fewpairs.oracle.memory import ColumnStore, EntryStore, Memory
+from fewpairs.arrays import FloatArray, IntArray, RandomState, generator
+from fewpairs.errors import (
+    AsymmetryError,
+    InputError,
+    NonFiniteError,
+    SimilarityError,
+    StoppedError,
+)
+from fewpairs.items.items import Items, as_items
+from fewpairs.oracle.evaluation import evaluate
+from fewpairs.oracle.execution import run as answer_all
+from fewpairs.oracle.known import Known
+from fewpairs.oracle.ledger import Ledger
+from fewpairs.oracle.memory import Memory
 from fewpairs.oracle.progress import Progress, ProgressOption
-from fewpairs.oracle.requests import Planner, Rectangle, Request, Scattered
+from fewpairs.oracle.requests import Ordered, Planner, Request, Scattered
+from fewpairs.oracle.symmetry import asymmetry, square_asymmetry
 from fewpairs.parallel import count_jobs
 from fewpairs.similarities.base import as_similarity
-
-#: Relative difference between Δ(x, y) and Δ(y, x) that still counts as symmetric: half-precision
-#: models and batched networks repeat themselves no better than this.
-SYMMETRY_TOLERANCE = 1e-4
-#: Scattered pairs in one call: each is a Python object, however large blocks may be.
-LARGEST_LIST = 2**13
 
 
 class Oracle:
     """Answers for entries of the similarity matrix, and counts what it had to ask for.
+
+    A run knows only what it has asked for itself: the same seed gives the same result, whatever
+    was bought before. What earlier runs have paid for is looked up instead of evaluated again.
 
     Parameters
     ----------
@@ -43,13 +50,6 @@ class Oracle:
         Threads that call the similarity; results do not depend on it.
     progress : bool, callable or None, default=None
         A bar in a terminal, or a callback ``(done, planned)`` that stops the run with False.
-
-    Attributes
-    ----------
-    evaluations : int
-        Number of entries that the similarity was asked for, times what each costs.
-    memory : Memory
-        Everything evaluated so far; nothing in it is ever asked for again.
 
     Examples
     --------
@@ -74,20 +74,21 @@ class Oracle:
         self.square = others is None
         self.n_jobs = count_jobs(n_jobs)
         self.progress = progress
-        self.evaluations = 0
-        self._left = self.similarity.prepare(self.items)
-        self._right = self._left if self.square else self.similarity.prepare(self.others)
-        diagonal = self.similarity.known_diagonal(self._left) if self.square else None
+        self._left = self._prepared(self.items)
+        self._right = self._left if self.square else self._prepared(self.others)
+        self._diagonal = self.similarity.known_diagonal(self._left) if self.square else None
         self.symmetric = self.square and bool(self.similarity.symmetric)
-        self.memory = Memory(*self.shape, symmetric=self.symmetric, diagonal=diagonal)
         self.planner = Planner.of(
             self.similarity,
             self.shape,
             square=self.square,
             symmetric=self.symmetric,
-            diagonal_known=diagonal is not None,
+            diagonal_known=self._diagonal is not None,
         )
-        self.symmetry_checked = False
+        self._ledger = Ledger(self._empty_memory())
+        self._tolerant = False
+        self._refused: AsymmetryError | None = None
+        self._unfinished: dict[str, Any] | None = None
         self._watching: Progress | None = None
 
     @property
@@ -95,73 +96,99 @@ class Oracle:
         """Shape of the whole matrix."""
         return len(self.items), len(self.others)
 
+    @property
+    def evaluations(self) -> int:
+        """Number of entries that the similarity was asked for, times what each costs."""
+        return self._ledger.evaluations
+
+    @property
+    def spent(self) -> int:
+        """The same for the present run, as if nothing had been bought before it."""
+        return self._ledger.spent
+
+    @property
+    def _memory(self) -> Memory:
+        return self._ledger.memory
+
+    # ------------------------------------------------------------------ one run
+
+    def generator(self, random_state: RandomState) -> np.random.Generator:
+        """Make the generator of a run.
+
+        Without a seed, a run that follows an interrupted one draws what that one would have drawn,
+        and so pays only for the rest.
+        """
+        if random_state is not None or self._unfinished is None:
+            return generator(random_state)
+        bits = getattr(np.random, self._unfinished["bit_generator"])()
+        bits.state = self._unfinished
+        return np.random.Generator(bits)
+
+    @contextmanager
+    def run(self, planned: int, rng: np.random.Generator) -> Iterator[None]:
+        """Begin a run of `planned` evaluations that knows nothing yet."""
+        self._unfinished = copy.deepcopy(dict(rng.bit_generator.state))
+        self._ledger.begin(self._empty_memory())
+        with self._watch(planned):
+            yield
+        self._unfinished = None
+
+    def known(self) -> Known:
+        """Hand out what this run has asked for: whole lines, single entries, the diagonal."""
+        return self._memory.known()
+
+    # ------------------------------------------------------------------ reading
+
     def columns(self, landmarks: npt.ArrayLike) -> FloatArray:
         """Return whole columns, as a read-only n × s array."""
-        wanted = self._indices(landmarks, self.shape[1])
-        new = self.memory.columns.missing(wanted)
-        if len(new):
-            self.memory.reserve_columns(new)
-        # Columns of a run that was stopped have a place but are not complete.
-        unknown = wanted[_incomplete(self.memory.columns.get(wanted))]
-        self._ask(self._column_requests(unknown), self.planner.price_of_columns(len(unknown)))
-        return self.memory.columns.get(wanted)
+        wanted = _indices(landmarks, self.shape[1])
+        store = self._memory.columns
+        self._memory.add_columns(store.missing(wanted))
+        unknown = wanted[~store.is_complete(wanted)]
+        requests = self.planner.columns(unknown, self._memory.rows.complete)
+        self._ask(requests, self.planner.price_of_columns(len(unknown)))
+        store.finish(wanted)
+        return store.get(wanted)
 
     def rows(self, landmarks: npt.ArrayLike) -> FloatArray:
         """Return whole rows, as a read-only s × n array."""
         if self.symmetric:
             return self.columns(landmarks).T
-        wanted = self._indices(landmarks, self.shape[0])
-        new = self.memory.rows.missing(wanted)
-        if len(new):
-            self.memory.reserve_rows(new)
-        unknown = wanted[_incomplete(self.memory.rows.get(wanted))]
-        there = np.setdiff1d(np.arange(self.shape[1]), _complete(self.memory.columns))
+        wanted = _indices(landmarks, self.shape[0])
+        store = self._memory.rows
+        self._memory.add_rows(store.missing(wanted))
+        unknown = wanted[~store.is_complete(wanted)]
+        there = np.setdiff1d(np.arange(self.shape[1]), self._memory.columns.complete)
         tiles = self.planner.tiles(unknown, there)
         self._ask(tiles, len(unknown) * len(there) * self.planner.per_entry)
-        return self.memory.rows.get(wanted).T
+        store.finish(wanted)
+        return store.get(wanted).T
 
     def block(self, rows: npt.ArrayLike, columns: npt.ArrayLike) -> FloatArray:
         """Return the entries of some rows and some columns."""
-        down = self._indices(rows, self.shape[0])
-        across = self._indices(columns, self.shape[1])
-        unknown = np.isnan(self.memory.find_block(down, across))
+        down = _indices(rows, self.shape[0])
+        across = _indices(columns, self.shape[1])
+        shape = len(down), len(across)
+        i, j = np.repeat(down, shape[1]), np.tile(across, shape[0])
+        unknown = np.isnan(self._memory.find(i, j)).reshape(shape)
         new_rows, new_columns = down[unknown.any(axis=1)], across[unknown.any(axis=0)]
-        requests: list[Request] = []
-        if self.symmetric:
-            both = np.intersect1d(new_rows, new_columns)
-            only_rows = np.setdiff1d(new_rows, both)
-            requests += self.planner.tiles(only_rows, new_columns)
-            requests += self.planner.tiles(both, np.setdiff1d(new_columns, both))
-            requests += self.planner.triangle(both)
-        else:
-            requests += self.planner.tiles(new_rows, new_columns)
+        requests = list(self.planner.block(new_rows, new_columns))
         self._ask(requests, sum(r.size for r in requests) * self.planner.per_entry)
-        return self.memory.find_block(down, across)
+        return self._memory.find(i, j).reshape(shape)
 
     def entries(self, rows: npt.ArrayLike, columns: npt.ArrayLike) -> FloatArray:
         """Return single entries ``rows[k], columns[k]``."""
-        down = self._indices(rows, self.shape[0])
-        across = self._indices(columns, self.shape[1])
-        unknown = np.isnan(self.memory.find(down, across))
-        keys, first = np.unique(self.memory.keys(down[unknown], across[unknown]), return_index=True)
-        i, j = down[unknown][first], across[unknown][first]
-        size = self.planner.block_size
-        step = min(size[0] * size[1] if isinstance(size, tuple) else size, LARGEST_LIST)
-        chunks = (Scattered(i[k : k + step], j[k : k + step]) for k in range(0, len(i), step))
-        self._ask(chunks, len(keys) * self.planner.per_entry)
-        return self.memory.find(down, across)
-
-    def set_aside(self, rows: npt.ArrayLike, columns: npt.ArrayLike) -> FloatArray:
-        """Evaluate single entries that no method may see, to judge results by."""
-        down = self._indices(rows, self.shape[0])
-        across = self._indices(columns, self.shape[1])
-        shown, self.memory.entries = self.memory.entries, EntryStore()
-        try:
-            values = self.entries(down, across)
-        finally:
-            self.memory.aside.add(*self.memory.entries.all())
-            self.memory.entries = shown
-        return values
+        down = _indices(rows, self.shape[0])
+        across = _indices(columns, self.shape[1])
+        missing = np.isnan(self._memory.find(down, across))
+        i, j = down[missing], across[missing]
+        if len(i):
+            # Each pair once, also where both orders of it are wanted.
+            a, b = (np.minimum(i, j), np.maximum(i, j)) if self.symmetric else (i, j)
+            first = np.unique(a * self.shape[1] + b, return_index=True)[1]
+            i, j = i[first], j[first]
+        self._ask(self.planner.lists(i, j), len(i) * self.planner.per_entry)
+        return self._memory.find(down, across)
 
     def diagonal(self) -> FloatArray:
         """Return the similarity of every item with itself; free where it is declared."""
@@ -171,45 +198,66 @@ class Oracle:
     def declare_diagonal(self, value: float) -> None:
         """Take every self-similarity as known, so that none is evaluated, now or later."""
         self.similarity = self.similarity.with_diagonal(value)
-        self.memory.diagonal = np.full(self.shape[0], value)
+        self._diagonal = self._memory.diagonal = np.full(self.shape[0], value)
         self.planner = replace(self.planner, diagonal_known=True)
 
-    def check_symmetry(self, rows: IntArray, columns: IntArray) -> None:
-        """Ask for some entries in both orders, and refuse a similarity that depends on it.
+    def expect_columns(self, count: int) -> None:
+        """Say how many columns the run will read in all, so that none is copied later."""
+        self._memory.columns.expect(count)
 
-        Both orders count as evaluations; the first order is remembered.
-        """
-        there = self.entries(rows, columns)
-        back = evaluate(self.similarity, self._left, self._right, Scattered(columns, rows))
-        self.evaluations += back.asked * self.planner.per_entry
-        if back.error is not None:
-            self._fail(back.error)
-        self._refuse_asymmetry(rows, columns, there, back.values)
-        self.symmetry_checked = True
+    # ------------------------------------------------------------------ judging and checking
+
+    def set_aside(self, rows: npt.ArrayLike, columns: npt.ArrayLike) -> FloatArray:
+        """Evaluate single entries that no method may see, to judge results by."""
+        down = _indices(rows, self.shape[0])
+        across = _indices(columns, self.shape[1])
+        self._memory.reserve(down, across)
+        return self.entries(down, across)
+
+    @property
+    def reserved(self) -> IntArray:
+        """Keys of the entries that were set aside; `known()` does not tell their values."""
+        return self._memory.reserved
+
+    def reveal(self) -> None:
+        """Let methods and results use what was set aside."""
+        self._memory.reveal()
+
+    def both_orders(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return entries (i, j) and entries (j, i), whatever symmetry was declared."""
+        if not self.symmetric:
+            return self.entries(rows, columns), self.entries(columns, rows)
+        there, back = Ordered(rows, columns), Ordered(columns, rows)
+        self._ask([there, back], 2 * there.size * self.planner.per_entry)
+        return self._memory.answer(there), self._memory.answer(back)
+
+    def check_symmetry(self, rows: IntArray, columns: IntArray) -> None:
+        """Ask for some entries in both orders, and refuse a similarity that depends on it."""
+        fault = asymmetry(self.items, rows, columns, *self.both_orders(rows, columns))
+        if fault is not None:
+            self._fail(fault)
+
+    def repeated(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Ask for single entries once more, although they are known; the answers are not kept."""
+        outcome = evaluate(self.similarity, self._left, self._right, Scattered(rows, columns))
+        self._ledger.count(outcome.asked * self.planner.per_entry)
+        return outcome.values
 
     @contextmanager
-    def watch(self, planned: int) -> Iterator[None]:
-        """Report the progress of several calls as one run of `planned` further evaluations."""
-        if self._watching is not None:
+    def tolerant(self) -> Iterator[None]:
+        """Within this context return NaN for what is not finite, and let asymmetry pass."""
+        self._tolerant = True
+        try:
             yield
-            return
-        with Progress(self.evaluations + planned, self.progress) as progress:
-            self._watching = progress
-            try:
-                yield
-            finally:
-                self._watching = None
+        finally:
+            self._tolerant = False
 
-    def _column_requests(self, columns: IntArray) -> Iterator[Request]:
-        """Cut columns into requests, leaving out rows that are known as a whole."""
-        known = _complete(self.memory.rows)
-        if self.symmetric:
-            yield from self.planner.triangle(columns)
-            known = np.concatenate([known, columns])
-        yield from self.planner.tiles(np.setdiff1d(np.arange(self.shape[0]), known), columns)
+    # ------------------------------------------------------------------ asking
 
     def _ask(self, requests: Iterable[Request], planned: int) -> None:
         """Answer requests; store every answer before any fault or stop is raised."""
+        if self._refused is not None:
+            raise self._refused
         fault: SimilarityError | None = None
         stopped = False
 
@@ -217,16 +265,21 @@ class Oracle:
             for request in requests:
                 if fault is not None or stopped:
                     return
-                yield from self._unknown_part(request)
+                yield from self._ledger.to_evaluate(request, self.planner)
 
         work = partial(evaluate, self.similarity, self._left, self._right)
-        with self.watch(planned):
-            assert self._watching is not None  # noqa: S101 - watch has just set it
-            for request, outcome in run(still_needed(), work, self.n_jobs):
-                self.evaluations += outcome.asked * self.planner.per_entry
-                fault = fault or outcome.error or self._asymmetry_of(request, outcome)
-                self.memory.store(request, outcome.values)
-                stopped = not self._watching.update(self.evaluations) or stopped
+        with self._watch(planned):
+            assert self._watching is not None  # noqa: S101 - _watch has just set it
+            for request, outcome in answer_all(still_needed(), work, self.n_jobs):
+                self._ledger.count(outcome.asked * self.planner.per_entry)
+                values, found = outcome.values, outcome.error
+                if self.symmetric:
+                    uneven, values = square_asymmetry(self.items, request, values)
+                    found = found or uneven
+                if not (self._tolerant and isinstance(found, (NonFiniteError, AsymmetryError))):
+                    fault = fault or found
+                self._ledger.keep(request, values)
+                stopped = not self._watching.update(self.spent) or stopped
         if fault is not None:
             self._fail(fault)
         if stopped:
@@ -239,91 +292,52 @@ class Oracle:
             self.progress = None  # whoever goes on must not be stopped by the same callback
             raise stop
 
-    def _unknown_part(self, request: Request) -> Iterator[Request]:
-        """Yield what is not known of a request; blocks are asked for whole or not at all."""
-        rows, columns = request.rows, request.columns
-        if isinstance(request, Scattered):
-            unknown = np.isnan(self.memory.find(rows, columns))
-            if unknown.any():
-                yield Scattered(rows[unknown], columns[unknown])
+    # ------------------------------------------------------------------ small things
+
+    def _prepared(self, items: Items) -> Items:
+        prepared: Any = self.similarity.prepare(items)
+        return prepared if isinstance(prepared, Items) else Items(prepared)
+
+    def _empty_memory(self) -> Memory:
+        return Memory(
+            *self.shape, square=self.square, symmetric=self.symmetric, diagonal=self._diagonal
+        )
+
+    @contextmanager
+    def _watch(self, planned: int) -> Iterator[None]:
+        """Report the progress of several calls as one run of `planned` further evaluations."""
+        if self._watching is not None:
+            yield
             return
-        if np.all(self.memory.columns.position(columns) >= 0):
-            held = self.memory.columns.get(columns)[rows]
-        elif np.all(self.memory.rows.position(rows) >= 0):
-            held = self.memory.rows.get(rows)[columns].T
-        else:
-            held = self.memory.find_block(rows, columns)
-        unknown = np.isnan(held)
-        if unknown.all() or (unknown.any() and not self.planner.by_pairs_only):
-            yield request
-        elif unknown.any():
-            i, j = np.nonzero(unknown)
-            yield Scattered(rows[i], columns[j])
-
-    def _asymmetry_of(self, request: Request, outcome: Outcome) -> SimilarityError | None:
-        """Compare both orders where a block-only similarity has given both anyway."""
-        if not self.symmetric or not isinstance(request, Rectangle) or outcome.error is not None:
-            return None
-        if not np.array_equal(request.rows, request.columns):
-            return None
-        rows, columns = request.pairs()
-        try:
-            self._refuse_asymmetry(rows, columns, outcome.values.ravel(), outcome.values.T.ravel())
-        except AsymmetryError as error:
-            return error
-        # One triangle stands for both, so that the square is symmetric to the last bit.
-        upper = np.triu(outcome.values)
-        outcome.values[:] = upper + np.triu(outcome.values, 1).T
-        return None
-
-    def _refuse_asymmetry(
-        self, rows: IntArray, columns: IntArray, there: FloatArray, back: FloatArray
-    ) -> None:
-        scale = max(float(np.abs(there).max(initial=0)), float(np.abs(back).max(initial=0)))
-        difference = np.abs(there - back)
-        worst = int(difference.argmax()) if len(difference) else 0
-        if len(difference) and difference[worst] > SYMMETRY_TOLERANCE * scale:
-            i, j = int(rows[worst]), int(columns[worst])
-            fault = AsymmetryError(
-                f"the similarity is declared symmetric, but items {self.items.describe(i)} and "
-                f"{self.others.describe(j)} give {there[worst]:.6g} in one order and "
-                f"{back[worst]:.6g} in the other ({len(there)} pairs were asked in both).",
-                "One order would silently stand for both.",
-                "Declare symmetric=False, or average both orders with similarity.symmetrized().",
-                pair=(i, j),
-            )
-            fault.oracle = self
-            raise fault
+        with Progress(self.spent + planned, self.progress) as progress:
+            self._watching = progress
+            try:
+                yield
+            finally:
+                self._watching = None
 
     def _fail(self, fault: SimilarityError) -> None:
+        if isinstance(fault, AsymmetryError):
+            self._refused = fault  # what it has answered already must not hide it the next time
         fault.oracle = self
         fault.add_note(f"The {self.evaluations:,} evaluations made so far are kept.")
         raise fault
 
-    def _indices(self, indices: npt.ArrayLike, length: int) -> IntArray:
-        array = np.asarray(indices)
-        if array.size == 0:
-            return np.empty(0, dtype=np.int64)
-        if array.ndim != 1 or array.dtype.kind not in "iu":
-            raise InputError(
-                f"indices have the shape {array.shape} and the dtype {array.dtype}.",
-                "They are positions of items.",
-                "Pass a list of integers.",
-            )
-        if array.min() < 0 or array.max() >= length:
-            raise InputError(
-                f"indices run from {array.min()} to {array.max()}, with {length} items.",
-                "There is no item at such a position.",
-                f"Pass positions from 0 to {length - 1}.",
-            )
-        return array.astype(np.int64)
 
-
-def _complete(store: ColumnStore) -> IntArray:
-    return store.landmarks[~_incomplete(store.values)]
-
-
-def _incomplete(columns: FloatArray) -> npt.NDArray[np.bool_]:
-    # A sum is NaN if any entry is; this needs no second array of the same size.
-    with np.errstate(over="ignore", invalid="ignore"):
-        return np.asarray(np.isnan(columns.sum(axis=0)))
+def _indices(indices: npt.ArrayLike, length: int) -> IntArray:
+    array = np.asarray(indices)
+    if array.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise InputError(
+            f"indices have the shape {array.shape} and the dtype {array.dtype}.",
+            "They are positions of items.",
+            "Pass a list of integers.",
+        )
+    if array.min() < 0 or array.max() >= length:
+        raise InputError(
+            f"indices run from {array.min()} to {array.max()}, with {length} items.",
+            "There is no item at such a position.",
+            f"Pass positions from 0 to {length - 1}.",
+        )
+    return array.astype(np.int64)

@@ -12,11 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from fewpairs.arrays import IntArray
+from fewpairs.numerics import parts
 from fewpairs.similarities.base import Similarity
 
 #: Entries in one call where the similarity declares no preference: small enough that an
 #: expensive similarity reports often, large enough that a cheap one is not slowed down.
 DEFAULT_BLOCK = {"pair": 256, "pairs": 1024, "block": 2**14}
+
+#: Scattered pairs in one call: each is a Python object, however large blocks may be.
+LARGEST_LIST = 2**13
 
 #: Width of the strips that cover a symmetric square. A similarity that takes pairs is asked for
 #: exactly one triangle; a block-only one also for the other half of each small diagonal square.
@@ -55,6 +59,11 @@ class Scattered:
     def pairs(self) -> tuple[IntArray, IntArray]:
         """Return row and column of every entry."""
         return self.rows, self.columns
+
+
+@dataclass(frozen=True, eq=False)
+class Ordered(Scattered):
+    """Single entries in exactly this order, to see whether the order matters after all."""
 
 
 Request = Rectangle | Scattered
@@ -134,7 +143,13 @@ class Planner:
     @property
     def strip(self) -> int:
         """Width of the strips that cover a symmetric square."""
-        return _BLOCK_STRIP if self.by_block_only else _PAIR_STRIP
+        if not self.by_block_only:
+            return _PAIR_STRIP
+        return (
+            min(_BLOCK_STRIP, *self.block_size)
+            if isinstance(self.block_size, tuple)
+            else _BLOCK_STRIP
+        )
 
     def triangle(self, indices: IntArray) -> Iterator[Request]:
         """Cover a symmetric square by strips, asking (almost) only for one triangle."""
@@ -149,13 +164,37 @@ class Planner:
                     yield Scattered(strip[i], strip[j])
             yield from self.tiles(strip, rest)
 
+    def columns(self, columns: IntArray, known_rows: IntArray) -> Iterator[Request]:
+        """Cut whole columns into requests, leaving out rows that are known as a whole."""
+        if self.symmetric:
+            yield from self.triangle(columns)
+            known_rows = np.concatenate([known_rows, columns])
+        yield from self.tiles(np.setdiff1d(np.arange(self.n), known_rows), columns)
+
+    def block(self, rows: IntArray, columns: IntArray) -> Iterator[Request]:
+        """Cut a block into requests, one triangle of what is symmetric in it."""
+        if not self.symmetric:
+            yield from self.tiles(rows, columns)
+            return
+        both = np.intersect1d(rows, columns)
+        yield from self.tiles(np.setdiff1d(rows, both), columns)
+        yield from self.tiles(both, np.setdiff1d(columns, both))
+        yield from self.triangle(both)
+
+    def lists(self, rows: IntArray, columns: IntArray) -> Iterator[Scattered]:
+        """Cut single entries into requests."""
+        size = self.block_size
+        step = min(size[0] * size[1] if isinstance(size, tuple) else size, LARGEST_LIST)
+        for part in parts(len(rows), step):
+            yield Scattered(rows[part], columns[part])
+
     def price_of_square(self, size: int) -> int:
         """Count the evaluations of a square of `size` items, all new."""
         if not self.symmetric:
             entries = size * size
         elif self.by_block_only:
-            whole, left = divmod(size, _BLOCK_STRIP)
-            inside = whole * _BLOCK_STRIP**2 + left**2
+            whole, left = divmod(size, self.strip)
+            inside = whole * self.strip**2 + left**2
             entries = inside + (size * size - inside) // 2
         else:
             entries = size * (size - 1) // 2 + (0 if self.diagonal_known else size)
@@ -167,8 +206,13 @@ class Planner:
             return (self.n - count) * count * self.per_entry + self.price_of_square(count)
         return (self.n * count - self._skipped(count)) * self.per_entry
 
-    def price_of_cross(self, columns: int, rows: int, union: int) -> int:
-        """Count the evaluations of whole columns and whole rows of an asymmetric matrix."""
+    def price_of_lines(self, columns: int, rows: int, union: int) -> int:
+        """Count the evaluations of whole columns and whole rows of `union` different items.
+
+        Of a symmetric matrix the two are the same thing.
+        """
+        if self.symmetric:
+            return self.price_of_columns(union)
         entries = self.n * columns + self.m * rows - columns * rows - self._skipped(union)
         return entries * self.per_entry
 

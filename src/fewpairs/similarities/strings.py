@@ -2,38 +2,55 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from fewpairs.arrays import FloatArray
 from fewpairs.errors import InputError, MissingExtraError, UnknownNameError
 from fewpairs.items.items import Items
-from fewpairs.similarities.base import Pair, Similarity
+from fewpairs.similarities.protocol import Pair, Similarity
 
 
-class _Scorer(NamedTuple):
-    module: str  # where rapidfuzz keeps it
-    symmetric: bool
-    scale: float  # what rapidfuzz returns for the same string twice
-    empty: float  # what it returns, scaled, for two empty strings
+class Scorer(NamedTuple):
+    """One row of the table `SCORERS`: a function of rapidfuzz, and what is true of it.
+
+    Attributes
+    ----------
+    function : str
+        Where rapidfuzz keeps it, for example ``"distance.Jaro.normalized_similarity"``.
+    symmetric : bool
+    largest : float
+        What it returns for the same string twice; results are divided by it.
+    empty : float
+        What it returns for two empty strings, after that division.
+    by_words : bool
+        Whether it compares words, so that a string of spaces counts as empty.
+    """
+
+    function: str
+    symmetric: bool = True
+    largest: float = 1.0
+    empty: float = 1.0
+    by_words: bool = False
 
 
-SCORERS = {
-    "levenshtein": _Scorer("Levenshtein", True, 1.0, 1.0),
-    "damerau_levenshtein": _Scorer("DamerauLevenshtein", True, 1.0, 1.0),
-    "osa": _Scorer("OSA", True, 1.0, 1.0),
-    "indel": _Scorer("Indel", True, 1.0, 1.0),
-    "lcs": _Scorer("LCSseq", True, 1.0, 1.0),
-    "hamming": _Scorer("Hamming", True, 1.0, 1.0),
-    "jaro": _Scorer("Jaro", True, 1.0, 1.0),
-    "jaro_winkler": _Scorer("JaroWinkler", True, 1.0, 1.0),
-    "prefix": _Scorer("Prefix", True, 1.0, 1.0),
-    "ratio": _Scorer("fuzz", True, 100.0, 1.0),
-    "token_sort_ratio": _Scorer("fuzz", True, 100.0, 1.0),
-    "token_set_ratio": _Scorer("fuzz", True, 100.0, 0.0),
-    "partial_ratio": _Scorer("fuzz", False, 100.0, 1.0),
+#: Every scorer that has a name. A new one is one more row, also from outside of fewpairs.
+SCORERS: dict[str, Scorer] = {
+    "levenshtein": Scorer("distance.Levenshtein.normalized_similarity"),
+    "damerau_levenshtein": Scorer("distance.DamerauLevenshtein.normalized_similarity"),
+    "osa": Scorer("distance.OSA.normalized_similarity"),
+    "indel": Scorer("distance.Indel.normalized_similarity"),
+    "lcs": Scorer("distance.LCSseq.normalized_similarity"),
+    "hamming": Scorer("distance.Hamming.normalized_similarity"),
+    "jaro": Scorer("distance.Jaro.normalized_similarity"),
+    "jaro_winkler": Scorer("distance.JaroWinkler.normalized_similarity"),
+    "prefix": Scorer("distance.Prefix.normalized_similarity"),
+    "ratio": Scorer("fuzz.ratio", largest=100.0),
+    "token_sort_ratio": Scorer("fuzz.token_sort_ratio", largest=100.0, by_words=True),
+    "token_set_ratio": Scorer("fuzz.token_set_ratio", largest=100.0, empty=0.0, by_words=True),
+    "partial_ratio": Scorer("fuzz.partial_ratio", symmetric=False, largest=100.0),
 }
 
 
@@ -53,6 +70,8 @@ class StringSimilarity(Similarity):
     array([0.571])
     """
 
+    #: Some milliseconds of work, so that progress moves and a run can be interrupted; from 2**14
+    #: on, larger calls are no faster.
     block_size = 2**16
     symmetry_proven = True
 
@@ -61,7 +80,12 @@ class StringSimilarity(Similarity):
             raise UnknownNameError("string scorer", scorer, SCORERS)
         self.scorer = self.name = scorer
         self.symmetric = SCORERS[scorer].symmetric
-        self._function = _load(scorer)
+        _load(SCORERS[scorer].function)  # says now, not after hours, if rapidfuzz is missing
+
+    @property
+    def _function(self) -> Any:
+        # Looked up, not kept: pickle cannot find rapidfuzz's functions by their names.
+        return _load(SCORERS[self.scorer].function)
 
     def prepare(self, items: Items) -> Items:
         """Check that every item is a string."""
@@ -77,33 +101,29 @@ class StringSimilarity(Similarity):
 
     def known_diagonal(self, items: Items) -> FloatArray | None:
         """Return 1, or what the scorer says of two empty strings."""
-        empty = SCORERS[self.scorer].empty
-        if self.scorer == "token_set_ratio":
-            return np.array([1.0 if text.split() else empty for text in items.values])
-        return np.array([1.0 if text else empty for text in items.values])
+        scorer = SCORERS[self.scorer]
+        filled = [bool(text.split() if scorer.by_words else text) for text in items.values]
+        return np.where(filled, 1.0, scorer.empty)
 
-    def block(self, left: list[str], right: list[str]) -> npt.NDArray[Any]:
+    def block(self, left: list[str], right: list[str]) -> FloatArray:
         """Score every string on the left with every one on the right."""
         from rapidfuzz import process  # noqa: PLC0415 - optional
 
         scores = process.cdist(left, right, scorer=self._function, dtype=np.float64, workers=1)
-        return np.asarray(scores) / SCORERS[self.scorer].scale
+        return np.asarray(scores) / SCORERS[self.scorer].largest
 
-    def pairs(self, pairs: list[Pair]) -> npt.NDArray[Any]:
-        """Score scattered pairs."""
+    def pairs(self, pairs: list[Pair]) -> FloatArray:
+        """Score single pairs of strings."""
         from rapidfuzz import process  # noqa: PLC0415 - optional
 
         left, right = [a for a, _ in pairs], [b for _, b in pairs]
         scores = process.cpdist(left, right, scorer=self._function, dtype=np.float64, workers=1)
-        return np.asarray(scores) / SCORERS[self.scorer].scale
+        return np.asarray(scores) / SCORERS[self.scorer].largest
 
 
-def _load(scorer: str) -> Any:
+def _load(function: str) -> Any:
     try:
-        from rapidfuzz import distance, fuzz  # noqa: PLC0415 - optional
+        import rapidfuzz  # noqa: PLC0415 - optional
     except ImportError as error:
         raise MissingExtraError("rapidfuzz", "strings", "StringSimilarity") from error
-    module = SCORERS[scorer].module
-    if module == "fuzz":
-        return getattr(fuzz, scorer)
-    return getattr(distance, module).normalized_similarity
+    return attrgetter(function)(rapidfuzz)

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from fewpairs.arrays import FloatArray
+from fewpairs.arrays import FloatArray, check_gamma
 from fewpairs.errors import InputError
 from fewpairs.items.items import Items
 from fewpairs.similarities.base import Pair, Similarity
-from fewpairs.text.documents import Documents, StopWords, Tokenizer
+from fewpairs.text.documents import Documents
+from fewpairs.text.tokens import StopWords, Tokenizer, read_stop_words
 from fewpairs.text.word_vectors import WordVectors
-from fewpairs.transport.wmd import Ground
+from fewpairs.transport.ground import Ground
 
 
 class WordMover(Similarity):
@@ -60,12 +61,6 @@ class WordMover(Similarity):
         weights: str = "nbow",
         empty: str = "error",
     ) -> None:
-        if not np.isfinite(gamma) or gamma <= 0:
-            raise InputError(
-                f"gamma is {gamma!r}.",
-                "It says how fast the similarity falls with the distance.",
-                "Pass a positive number.",
-            )
         if empty == "drop":
             raise InputError(
                 'empty="drop" was given to a similarity.',
@@ -73,11 +68,12 @@ class WordMover(Similarity):
                 'Pass empty="far", or drop the items before the run.',
             )
         self.vectors = WordVectors.of(vectors)
-        self.gamma = float(gamma)
+        self.gamma = check_gamma(gamma)
         self.metric, self.normalize = metric, normalize
+        stopped = read_stop_words(stop_words)  # once: it may be an iterator
         self._reading: dict[str, Any] = {
             "tokenizer": tokenizer,
-            "stop_words": stop_words,
+            "stop_words": stopped,
             "weights": weights,
             "empty": empty,
         }
@@ -89,7 +85,7 @@ class WordMover(Similarity):
             "weights": weights,
             "empty": empty,
             "tokenizer": getattr(tokenizer, "__qualname__", "default"),
-            "stop_words": stop_words if isinstance(stop_words, str | None) else sorted(stop_words),
+            "stop_words": stop_words if isinstance(stop_words, str | None) else sorted(stopped),
             "vectors": _digest(self.vectors),
         }
 

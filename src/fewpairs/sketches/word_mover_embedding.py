@@ -19,7 +19,7 @@ from fewpairs.errors import InputError
 from fewpairs.parallel import count_jobs
 from fewpairs.text.documents import Documents
 from fewpairs.text.word_vectors import WordVectors
-from fewpairs.transport.wmd import Ground
+from fewpairs.transport.ground import Ground
 
 
 class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

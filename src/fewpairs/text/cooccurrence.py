@@ -6,14 +6,10 @@ Khalife, Gonçalves, Liberti, *Distance geometry for word representations and ap
 equations 15 and 16.
 """
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call"
-# ruff: noqa: ANN001, ANN202
+# mypy: disable-error-code="untyped-decorator"
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,16 +19,15 @@ import scipy.sparse as sp
 from numba import njit
 
 from fewpairs.arrays import FloatArray, IntArray, RandomState, SingleArray, generator
-from fewpairs.errors import InputError, PairsDroppedWarning, UnknownNameError
-from fewpairs.parallel import announce
+from fewpairs.errors import InputError, PairsDroppedWarning, UnknownNameError, warn
+from fewpairs.parallel import COMPILED
 from fewpairs.text.corpus import EncodedCorpus
-from fewpairs.text.counting import COMPILED, count_rows, occurrences
+from fewpairs.text.counting import count_neighbours
 
 WEIGHTINGS = ("windows", "flat", "harmonic")
-#: Pairs of words kept at most (eight bytes each); the rarest go first.
+#: Pairs of words kept at most: 1 GB, eight bytes each. 16 million tokens of Wikipedia have three
+#: tenths of that.
 MAX_PAIRS = 2**27
-#: Upper bound on the pairs of one task of a thread.
-_TASK = 2**22
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +38,9 @@ class Cooccurrences:
     ----------
     words : list of str
     counts : csr_array of shape (n_words, n_contexts), float32
-        How often word i had context j near it; contexts are the first words.
+        How often word i had word j near it. Only the first words, the contexts, have a column.
     totals : ndarray of float64
-        How often each word had any neighbour, of all words.
+        How often each word had any word near it.
     """
 
     words: list[str]
@@ -78,7 +73,7 @@ class Cooccurrences:
         contexts : int, optional
             List this many contexts only, the most frequent words.
         subsample : float, optional
-            Leave out occurrences of words whose share of all tokens is above this, at random.
+            Leave out, at random, occurrences of words whose share of all tokens is above this.
         max_pairs : int
             When more pairs are known than this, the rarest are dropped, with a warning.
         n_jobs : int, default=1
@@ -91,16 +86,26 @@ class Cooccurrences:
         Cooccurrences
         """
         weights = _weights(window, weighting)
-        n = len(corpus.words)
-        listed = n if contexts is None else min(contexts, n)
-        counts, totals = sp.csr_array((n, listed), dtype=np.float32), np.zeros(n)
+        n_words = len(corpus.words)
+        n_contexts = n_words if contexts is None else min(contexts, n_words)
+        counts, totals = sp.csr_array((n_words, n_contexts), dtype=np.float32), np.zeros(n_words)
         chances, rng = _chances(corpus, subsample), generator(random_state)
-        announce(count_rows, "the counting of neighbours")
-        for tokens in corpus.pieces():
-            if chances is not None:
-                tokens = tokens[(tokens < 0) | (rng.random(len(tokens)) < chances[tokens])]  # noqa: PLW2901
-            found = _count(tokens, n, listed, weights, totals, n_jobs)
-            counts = _pruned(found if counts.nnz == 0 else counts + found, max_pairs)
+        n_dropped, largest_dropped = 0, 0.0
+        for piece in corpus.pieces():
+            tokens = piece if chances is None else _thinned(piece, chances, rng)
+            found = count_neighbours(tokens, n_words, n_contexts, weights, totals, n_jobs)
+            counts = found if counts.nnz == 0 else counts + found
+            if counts.nnz > max_pairs:
+                gone, limit = _drop_rarest(counts, max_pairs)
+                n_dropped, largest_dropped = n_dropped + gone, max(largest_dropped, limit)
+        if n_dropped:
+            warn(
+                PairsDroppedWarning(
+                    f"{n_dropped:,} pairs of words were dropped, the rarest, with counts up to "
+                    f"{largest_dropped:g}, to stay within max_pairs={max_pairs:,}. Raise it if "
+                    "there is memory: each pair takes 8 bytes."
+                )
+            )
         return cls(corpus.words, counts, totals)
 
     @property
@@ -130,6 +135,7 @@ class Cooccurrences:
         powers = self.totals**smoothing
         with np.errstate(divide="ignore"):  # a word without neighbours has no entries
             log_share, log_smooth = np.log(self.shares), np.log(_shares(powers))
+        # log p(i)p̃(j) averaged over both roles is a sum of one number for i and one for j.
         halves = 0.5 * (log_share + log_smooth)
         data = np.empty(self.counts.nnz, dtype=np.float32)
         _pointwise(
@@ -158,11 +164,12 @@ def new_pmi(
     Parameters
     ----------
     counts : Cooccurrences
+        Of the corpus in which the words occur.
     rows : ndarray of int64
-        Which words.
+        Which of its words.
     references : list of str
     shares : ndarray of float64
-        Theirs, in the other corpus.
+        Of the references, in the other corpus.
     shift, positive : as for `Cooccurrences.pmi`
 
     Returns
@@ -180,10 +187,12 @@ def new_pmi(
 
 
 def _shares(amounts: FloatArray) -> FloatArray:
+    """Divide by the sum; all zero where the sum is."""
     return np.asarray(amounts / max(float(amounts.sum()), np.finfo(float).tiny))
 
 
 def _weights(window: int, weighting: str) -> SingleArray:
+    """Return what a neighbour counts at the distances 1, 2, …, window − 1."""
     if weighting not in WEIGHTINGS:
         raise UnknownNameError("weighting", weighting, WEIGHTINGS)
     if window < 2:  # noqa: PLR2004 - a pair
@@ -199,60 +208,40 @@ def _weights(window: int, weighting: str) -> SingleArray:
 
 
 def _chances(corpus: EncodedCorpus, subsample: float | None) -> FloatArray | None:
+    """Return how likely an occurrence of each word is kept: word2vec's √(subsample / share)."""
     if subsample is None:
         return None
     shares = corpus.frequencies / corpus.frequencies.sum()
     return np.asarray(np.minimum(1.0, np.sqrt(subsample / shares)))
 
 
-def _count(
-    tokens: npt.NDArray[np.int32],
-    n: int,
-    listed: int,
-    weights: SingleArray,
-    totals: FloatArray,
-    n_jobs: int,
-) -> sp.csr_array:
-    starts, positions = occurrences(tokens, n)
-    most = np.minimum(listed, 2 * len(weights) * np.diff(starts))
-
-    def work(part: tuple[int, int]) -> Any:
-        return count_rows(tokens, starts, positions, *part, weights, listed, totals)
-
-    with ThreadPoolExecutor(n_jobs) as pool:
-        parts = list(pool.map(work, _parts(most)))
-    sizes, contexts, counts = (np.concatenate(x) for x in zip(*parts, strict=True))
-    pointers = np.concatenate([[0], np.cumsum(sizes)])
-    return sp.csr_array((counts, contexts, pointers), (n, listed))
+def _thinned(
+    tokens: npt.NDArray[np.int32], chances: FloatArray, rng: np.random.Generator
+) -> npt.NDArray[Any]:
+    """Leave out occurrences at random; the ends of documents, which are negative, stay."""
+    return tokens[(tokens < 0) | (rng.random(len(tokens)) < chances[tokens])]
 
 
-def _parts(most: npt.NDArray[Any]) -> Iterator[tuple[int, int]]:
-    """Cut the words into tasks of about equal size, the same for any number of threads."""
-    ends = np.cumsum(most)
-    cuts = np.searchsorted(ends, np.arange(_TASK, ends[-1] + _TASK, _TASK))
-    edges = np.unique(np.concatenate([[0], cuts + 1, [len(most)]]).clip(0, len(most)))
-    return zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
-
-
-def _pruned(counts: sp.csr_array, max_pairs: int) -> sp.csr_array:
-    if counts.nnz <= max_pairs:
-        return counts
-    limit = np.partition(counts.data, counts.nnz - max_pairs)[counts.nnz - max_pairs]
+def _drop_rarest(counts: sp.csr_array, max_pairs: int) -> tuple[int, float]:
+    """Drop entries in place; return how many, and the largest count among them."""
     before = counts.nnz
+    limit = np.partition(counts.data, before - max_pairs)[before - max_pairs]
     counts.data[counts.data <= limit] = 0
     counts.eliminate_zeros()
-    warnings.warn(
-        PairsDroppedWarning(
-            f"{before - counts.nnz:,} of {before:,} pairs of words were dropped, those that count "
-            f"{limit:g} or less so far, to stay within max_pairs={max_pairs:,}."
-        ),
-        stacklevel=4,
-    )
-    return counts
+    return before - counts.nnz, float(limit)
 
 
 @njit(**COMPILED)
-def _pointwise(counts, contexts, pointers, halves, log_total, lowest, result):
+def _pointwise(
+    counts: SingleArray,
+    contexts: npt.NDArray[Any],
+    pointers: npt.NDArray[Any],
+    halves: FloatArray,
+    log_total: float,
+    lowest: float,
+    result: SingleArray,
+) -> None:
+    """Write log p(i, j) − halves[i] − halves[j], at least `lowest`, for every count."""
     for i in range(len(pointers) - 1):
         for k in range(pointers[i], pointers[i + 1]):
             value = np.log(counts[k]) - log_total - halves[i] - halves[contexts[k]]

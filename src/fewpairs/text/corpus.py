@@ -17,15 +17,18 @@ import numpy.typing as npt
 
 from fewpairs.arrays import IntArray
 from fewpairs.errors import InputError
-from fewpairs.text.documents import Tokenizer, as_sequence, read_tokens
+from fewpairs.text.tokens import Tokenizer, read_texts, read_tokens, refuse_other_than_strings
 
-#: Tokens of one piece: what is counted at a time, and what is held in memory.
+#: Tokens of one piece, which is counted at a time: 64 MB.
 PIECE = 2**24
-#: Encoded tokens above this many bytes wait in a temporary file.
+#: Encoded tokens above this many bytes, 256 MB, wait in a temporary file.
 _IN_MEMORY = 2**28
+#: Tokens that are held as strings at a time: some ten MB, and long enough for a fast loop.
 _BATCH = 2**20
-#: Code of the end of a document, before and after words are numbered by frequency.
+#: While texts are read, words are numbered as they come, and this stands for the end of a document.
 _END = 0
+#: Afterwards words are numbered by frequency, from 0 on, and these stand for the end of a document
+#: and for a word that is left out.
 DOCUMENT_END = -1
 _TOO_RARE = -2
 
@@ -71,17 +74,18 @@ class EncodedCorpus:
         -------
         EncodedCorpus
         """
+        # Looking a new token up gives it the next number, so one loop in C encodes a batch.
         numbers: defaultdict[Any, int] = defaultdict()
         numbers.default_factory = numbers.__len__
         numbers[None] = _END
         spool = _Spool()
         seen = np.zeros(1, dtype=np.int64)
         for batch in _batches(
-            _lines(texts) if isinstance(texts, Path) else as_sequence(texts), tokenizer
+            _lines(texts) if isinstance(texts, Path) else read_texts(texts), tokenizer
         ):
             known = len(numbers)
             codes = np.fromiter(map(numbers.__getitem__, batch), np.int32)
-            _check_new(islice(numbers, known, None))
+            refuse_other_than_strings(islice(numbers, known, None), "the corpus")
             seen.resize(len(numbers), refcheck=False)
             seen += np.bincount(codes, minlength=len(numbers))
             spool.file.write(codes.tobytes())
@@ -96,7 +100,7 @@ class EncodedCorpus:
         """
         self._spool.file.seek(0)
         rest = np.empty(0, dtype=np.int32)
-        while block := self._spool.file.read(4 * size):
+        while block := self._spool.file.read(4 * size):  # four bytes for each token
             tokens = np.concatenate([rest, self._codes[np.frombuffer(block, dtype=np.int32)]])
             tokens = tokens[tokens != _TOO_RARE]
             ends = np.flatnonzero(tokens == DOCUMENT_END)
@@ -122,7 +126,7 @@ def _lines(path: Path) -> Iterator[str]:
 
 
 def _batches(texts: Iterable[Any], tokenizer: Tokenizer | None) -> Iterator[Iterable[Any]]:
-    """Chain tokens of many texts, with None behind each text, for one fast loop in C."""
+    """Chain the tokens of many texts, with None behind each text."""
     parts: list[Iterable[Any]] = []
     size = 0
     for position, text in enumerate(texts):
@@ -135,19 +139,10 @@ def _batches(texts: Iterable[Any], tokenizer: Tokenizer | None) -> Iterator[Iter
     yield chain.from_iterable(parts)
 
 
-def _check_new(tokens: Iterable[Any]) -> None:
-    wrong = next((token for token in tokens if not isinstance(token, str)), None)
-    if wrong is not None:
-        raise InputError(
-            f"the corpus has the token {wrong!r}, a {type(wrong).__name__}.",
-            "Words are strings.",
-            "Convert tokens with str.",
-        )
-
-
 def _by_frequency(
     seen: IntArray, min_count: int, max_words: int | None
 ) -> tuple[IntArray, npt.NDArray[np.int32]]:
+    """Return the words that are kept, most frequent first, and the new code of each old one."""
     order = 1 + np.argsort(-seen[1:], kind="stable")
     kept = order[seen[order] >= max(1, min_count)][:max_words]
     if not len(kept):

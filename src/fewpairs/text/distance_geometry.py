@@ -1,8 +1,8 @@
 """Points from inner products: PMI-eigs, Geometric Build-up, Divide and Conquer.
 
-Given a symmetric matrix G that stands for inner products, find points in K dimensions. All three
-solve it exactly where G is the Gram matrix of such points (up to a rotation); where it is not, they
-differ in how much of G they look at.
+Given a symmetric matrix G, find points in K dimensions whose inner products it holds. All three are
+exact, up to a rotation, where there are such points; where there are none, they differ in how much
+of G they look at.
 
 References
 ----------
@@ -12,7 +12,6 @@ equation 8, Algorithms 1 and 2.
 
 from __future__ import annotations
 
-import warnings
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -22,20 +21,21 @@ import scipy.linalg as la
 import scipy.sparse as sp
 
 from fewpairs.arrays import FloatArray
-from fewpairs.errors import FewerDimensionsWarning, InputError
+from fewpairs.errors import FewerDimensionsWarning, InputError, warn
 from fewpairs.parallel import one_blas_thread
 from fewpairs.text.spectral import Matrix, largest_eigenpairs, product
 
 #: Eigenvalues below this share of the largest one are taken as zero: dividing by them would turn
-#: rounding into coordinates.
+#: rounding into coordinates. It is a hundred to some thousand times the precision of the type.
 NO_EXTENT = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-12}
+#: Sizes of the first block and of the others in the paper (Tables 5 to 7).
 FIRST_BLOCK, OTHER_BLOCKS = 20_000, 800
 
 
 def from_eigenpairs(
     gram: Matrix, dimensions: int, rng: np.random.Generator, n_jobs: int = 1
 ) -> npt.NDArray[Any]:
-    """Return √Λ⁺·U of the top eigenpairs: the best fit to all of G.
+    """Return U·√Λ of the top eigenpairs, without negative ones: the best fit to all of G.
 
     Parameters
     ----------
@@ -57,9 +57,9 @@ def from_eigenpairs(
 class BuildUp:
     """Geometric Build-up: place m references by eigenpairs, then every other point among them.
 
-    A point v has known inner products b with the references A = U·√Λ. The least-squares solution
-    of A·v = b needs a QR factorisation of A; here Q = U and R = √Λ are known already, so all
-    other points are one product.
+    Eigenpairs place the references at the rows of A = U·√Λ. Another point v has known inner
+    products b with them, and is the least-squares solution of A·v = b, which is v = √Λ⁻¹·Uᵀ·b.
+    So all other points are one product.
 
     Parameters
     ----------
@@ -111,11 +111,10 @@ def divide_and_conquer(
     first: int = FIRST_BLOCK,
     others: int = OTHER_BLOCKS,
 ) -> npt.NDArray[Any]:
-    """Solve overlapping diagonal blocks and turn each onto the one before.
+    """Solve overlapping diagonal blocks, and rotate and shift each onto the one before.
 
-    Neighbouring blocks share K + 1 points, which fix a rotation and a shift (Procrustes). The
-    paper's index set has K + 1 elements, ℓ − K … ℓ; its update of ℓ keeps that only if ℓ is the
-    last point placed, as it is here.
+    Neighbouring blocks share K + 1 points, which fix a rotation and a shift (Procrustes). These
+    are the last K + 1 points placed: the paper's index set ℓ − K … ℓ, with ℓ the last of them.
 
     Parameters
     ----------
@@ -140,16 +139,18 @@ def divide_and_conquer(
     done = min(max(first, shared), n)
     points = np.zeros((n, dimensions), dtype=gram.dtype)
     points[:done] = from_eigenpairs(gram[:done, :done], dimensions, rng, n_jobs)
-    parts = _overlapping(done, n, others, shared)
+    blocks = _overlapping(done, n, others, shared)
+    # One generator for each block: with a shared one, whichever thread came first would draw first.
+    generators = rng.spawn(len(blocks))
 
-    def solve(part: slice) -> npt.NDArray[Any]:
-        block = gram[part, part]
-        dense = block.toarray() if sp.issparse(block) else block
-        return from_eigenpairs(dense, dimensions, rng)
+    def solve(block: slice, own_rng: np.random.Generator) -> npt.NDArray[Any]:
+        inner = gram[block, block]
+        dense = inner.toarray() if sp.issparse(inner) else inner
+        return from_eigenpairs(dense, dimensions, own_rng)
 
     with one_blas_thread(), ThreadPoolExecutor(n_jobs) as pool:
-        for part, found in zip(parts, pool.map(solve, parts), strict=True):
-            points[part] = _aligned(found, points[part][:shared])
+        for block, found in zip(blocks, pool.map(solve, blocks, generators), strict=True):
+            points[block] = _aligned(found, points[block][:shared])
     return points
 
 
@@ -168,7 +169,7 @@ def _aligned(found: npt.NDArray[Any], known: npt.NDArray[Any]) -> npt.NDArray[An
 
 
 def _extents(values: FloatArray, dtype: npt.DTypeLike) -> FloatArray:
-    """Eigenvalues, zero where they are negative or rounding."""
+    """Return eigenvalues, with zero for those that are negative or rounding."""
     smallest = NO_EXTENT[np.dtype(dtype)] * max(float(values[0]), 0.0)
     return np.where(values > smallest, values, 0.0)
 
@@ -182,10 +183,9 @@ def warn_of_missing(points: npt.NDArray[Any]) -> None:
     """Say so if some dimensions are empty."""
     used = int(np.count_nonzero(np.any(points != 0, axis=0)))
     if used < points.shape[1]:
-        warnings.warn(
+        warn(
             FewerDimensionsWarning(
                 f"the words span {used} of {points.shape[1]} dimensions; the rest are zero. "
                 "More text, or fewer dimensions, would fill them."
-            ),
-            stacklevel=3,
+            )
         )

@@ -2,38 +2,28 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import resources
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.arrays import FloatArray, IntArray, is_whole
 from fewpairs.errors import InputError, UnknownNameError
+from fewpairs.text.tokens import (
+    StopWords,
+    Tokenizer,
+    read_stop_words,
+    read_texts,
+    read_tokens,
+    refuse_other_than_strings,
+)
 from fewpairs.text.word_vectors import WordVectors
 
-Tokenizer = Callable[[str], Iterable[str]]
-StopWords = str | Iterable[str] | None
-
-#: Runs of letters and digits, with apostrophes inside; everything else separates.
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 WEIGHTS = ("nbow", "tfidf")
 EMPTY = ("error", "far", "drop")
-
-
-def tokenize(text: str) -> list[str]:
-    """Cut a text into lower-case words: runs of letters and digits, apostrophes inside.
-
-    Examples
-    --------
-    >>> tokenize("Don't panic: it's 42.")
-    ["don't", 'panic', "it's", '42']
-    """
-    return _WORD.findall(text.lower())
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +31,8 @@ class Documents:
     """Weighted bags of words over one table of word vectors.
 
     Document i has the words ``words[starts[i]:starts[i + 1]]`` (rows of the table, increasing)
-    with weights that sum to one. A sequence: an index gives one document, an array of indices a
-    smaller set.
+    with weights that sum to one. It is a sequence: an index gives one document, an array of
+    indices or a slice a smaller set, both as `Documents`.
 
     Parameters
     ----------
@@ -51,7 +41,15 @@ class Documents:
     starts : ndarray of int64, one longer than the number of documents
     vectors : WordVectors
     kept : ndarray of int64
-        Position in the input of each document; all of them unless empty ones were dropped.
+        Position of each document in the texts that it was read from. They are all there, unless
+        empty ones were dropped. An empty array if the documents were not read from texts.
+
+    Examples
+    --------
+    >>> table = WordVectors(["ape", "bee"], [[1.0, 0.0], [0.0, 1.0]])
+    >>> documents = Documents.of(["Ape, ape, bee, ape!", "no bee"], table)
+    >>> documents.bag(0)
+    {'ape': 0.75, 'bee': 0.25}
     """
 
     words: npt.NDArray[np.int32]
@@ -76,6 +74,7 @@ class Documents:
         Parameters
         ----------
         texts : sequence of str or of lists of str
+            `Documents` over the same words, one or a list of them, are taken as they are.
         vectors : WordVectors, mapping, or gensim's KeyedVectors
             Words without a vector are left out.
         tokenizer : callable, optional
@@ -88,7 +87,7 @@ class Documents:
             scaled to sum to one.
         empty : {"error", "far", "drop"}, default="error"
             What to do with a document without any known word: refuse it; keep it, as far from
-            every other as words can be (two empty ones are equal); leave it out, and tell in
+            every other as words can be (two empty ones are equal); or leave it out, and say in
             `kept` which remain.
 
         Returns
@@ -99,34 +98,22 @@ class Documents:
         table = WordVectors.of(vectors)
         if isinstance(texts, Documents):
             return texts.over(table)
-        stopped = _stop_words(stop_words)
-        listed = list(as_sequence(texts))
-        if listed and all(isinstance(text, Documents) for text in listed):
-            return cls.joined([text.over(table) for text in listed])
-        rows, counts, sizes, unknown = [], [], [], 0
-        for position, text in enumerate(listed):
-            tokens = _tokens(text, tokenizer, position)
-            used = [t for t in tokens if t not in stopped]
-            found = [table.place[t] for t in used if t in table.place]
-            unknown += len(used) - len(found)
-            ids, count = np.unique(np.array(found, dtype=np.int32), return_counts=True)
-            rows.append(ids)
-            counts.append(count.astype(np.float64))
-            sizes.append(len(ids))
-        if not rows:
+        listed = list(read_texts(texts))
+        if not listed:
             raise InputError(
                 "there are no documents.",
                 "Distances are between documents.",
                 "Pass a non-empty list of texts or of token lists.",
             )
-        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        whole = cls(
-            np.concatenate(rows), np.concatenate(counts), starts, table, np.arange(len(rows))
-        )
-        return whole._without_empty(empty, unknown)._weighted(weights)  # noqa: SLF001 - its own
+        if all(isinstance(text, Documents) for text in listed):
+            for one in {id(text.vectors): text for text in listed}.values():
+                one.over(table)
+            return cls.joined(listed)
+        counted, n_unknown = _counted(listed, table, tokenizer, read_stop_words(stop_words))
+        return counted._without_empty(empty, n_unknown)._weighted(weights)  # noqa: SLF001 - its own
 
     def over(self, table: WordVectors) -> Documents:
-        """Check that the documents were made for these word vectors."""
+        """Return the documents, if they were made for these word vectors; refuse them if not."""
         if self.vectors is not table and self.vectors.words != table.words:
             raise InputError(
                 "the documents were made with other word vectors.",
@@ -135,7 +122,7 @@ class Documents:
             )
         return self
 
-    def _without_empty(self, policy: str, unknown: int) -> Documents:
+    def _without_empty(self, policy: str, n_unknown: int) -> Documents:
         gone = np.flatnonzero(np.diff(self.starts) == 0)
         if not len(gone) or policy == "far":
             return self
@@ -143,7 +130,7 @@ class Documents:
             places = ", ".join(map(str, gone[:5])) + (", …" if len(gone) > 5 else "")  # noqa: PLR2004
             raise InputError(
                 f"{len(gone)} of {len(self)} documents have no known word (positions {places}); "
-                f"{unknown:,} tokens in all are not in the vocabulary of {len(self.vectors):,}.",
+                f"{n_unknown:,} tokens in all are not in the vocabulary of {len(self.vectors):,}.",
                 "Nothing can be moved from or to an empty document.",
                 'Pass empty="far" to keep them at the largest distance, or empty="drop"; or check '
                 "the tokenizer (case, language) against the vectors.",
@@ -157,6 +144,7 @@ class Documents:
         return self[np.setdiff1d(np.arange(len(self)), gone)]
 
     def _weighted(self, weights: str) -> Documents:
+        """Turn the counts, which stand in place of the weights so far, into weights."""
         values = self.weights
         if weights == "tfidf":
             having = np.bincount(self.words, minlength=len(self.vectors))
@@ -169,19 +157,27 @@ class Documents:
         return len(self.starts) - 1
 
     def __getitem__(self, index: Any) -> Documents:
-        """Return one document (an integer) or several (an array, a slice), as `Documents`."""
+        if is_whole(index):
+            return self._one(range(len(self))[index])  # negative: from the end; beyond: IndexError
         chosen = np.atleast_1d(np.arange(len(self))[index])
         if len(chosen) == len(self) and np.array_equal(chosen, np.arange(len(self))):
             return self
-        sizes = np.diff(self.starts)[chosen]
+        sizes = self.starts[chosen + 1] - self.starts[chosen]
         starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         # Entry k of the result lies as far behind its document's start as it did before.
         source = np.arange(starts[-1]) + np.repeat(self.starts[chosen] - starts[:-1], sizes)
         kept = self.kept[chosen] if len(self.kept) else self.kept
         return Documents(self.words[source], self.weights[source], starts, self.vectors, kept)
 
+    def _one(self, k: int) -> Documents:
+        """Return document k as views of the whole, so that walking through all is linear."""
+        part = slice(*self.starts[k : k + 2])
+        starts = np.array([0, part.stop - part.start])
+        kept = self.kept[k : k + 1]
+        return Documents(self.words[part], self.weights[part], starts, self.vectors, kept)
+
     def __iter__(self) -> Iterator[Documents]:
-        return (self[i] for i in range(len(self)))
+        return map(self._one, range(len(self)))
 
     def bag(self, index: int) -> dict[str, float]:
         """Return the words of one document with their weights."""
@@ -218,52 +214,23 @@ def _check_names(weights: str, empty: str) -> None:
         raise UnknownNameError("empty", empty, EMPTY)
 
 
-def as_sequence(texts: Any) -> Iterable[Any]:
-    """Refuse one text where many are needed."""
-    if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
-        raise InputError(
-            f"documents is a {type(texts).__name__}.",
-            "One text alone would be read letter by letter.",
-            "Pass a list of texts, or a list of token lists.",
-        )
-    return texts
-
-
-def read_tokens(text: Any, tokenizer: Tokenizer | None, position: int) -> list[Any]:
-    """Return the tokens of one text, or those that it is a list of."""
-    if isinstance(text, str):
-        return list((tokenizer or tokenize)(text))
-    if isinstance(text, (list, tuple, np.ndarray)):
-        return list(text)
-    raise InputError(
-        f"document {position} is a {type(text).__name__}.",
-        "A document is a text, or the list of its tokens.",
-        "Pass strings or lists of strings.",
+def _counted(
+    texts: list[Any], table: WordVectors, tokenizer: Tokenizer | None, stopped: frozenset[str]
+) -> tuple[Documents, int]:
+    """Count the words of each text, and the tokens in all that have no vector."""
+    rows, counts, n_unknown = [], [], 0
+    for position, text in enumerate(texts):
+        tokens = read_tokens(text, tokenizer, position)
+        refuse_other_than_strings(tokens, f"document {position}")
+        used = [token for token in tokens if token not in stopped]
+        found = [table.place[token] for token in used if token in table.place]
+        n_unknown += len(used) - len(found)
+        words, count = np.unique(np.array(found, dtype=np.int32), return_counts=True)
+        rows.append(words)
+        counts.append(count.astype(np.float64))
+    starts = np.concatenate([[0], np.cumsum([len(words) for words in rows])]).astype(np.int64)
+    everything = np.arange(len(texts))
+    return (
+        Documents(np.concatenate(rows), np.concatenate(counts), starts, table, everything),
+        n_unknown,
     )
-
-
-def _tokens(text: Any, tokenizer: Tokenizer | None, position: int) -> list[str]:
-    tokens = read_tokens(text, tokenizer, position)
-    wrong = next((t for t in tokens if not isinstance(t, str)), None)
-    if wrong is not None:
-        raise InputError(
-            f"document {position} has the token {wrong!r}, a {type(wrong).__name__}.",
-            "Tokens are looked up by their spelling.",
-            "Convert tokens with str.",
-        )
-    return tokens
-
-
-def _stop_words(stop_words: StopWords) -> frozenset[str]:
-    if stop_words is None:
-        return frozenset()
-    if not isinstance(stop_words, str):
-        return frozenset(stop_words)
-    if stop_words == "smart":
-        text = resources.files("fewpairs.text").joinpath("smart_stop_words.txt").read_text("utf-8")
-        return frozenset(line for line in text.splitlines() if not line.startswith("#"))
-    if stop_words == "english":
-        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS  # noqa: PLC0415 - slow
-
-        return frozenset(ENGLISH_STOP_WORDS)
-    raise UnknownNameError("stop_words", stop_words, ("english", "smart"))

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fewpairs.arrays import FloatArray
+from fewpairs.arrays import FloatArray, is_whole
 from fewpairs.errors import FileFormatError, InputError
 from fewpairs.text.word_vectors import WordVectors
 
 
 def kmers(sequence: str, k: int = 3) -> list[list[str]]:
-    """Cut a sequence into k lists of non-overlapping k-mers, one for each place to begin.
+    """Cut a sequence into k-mers that do not overlap, in k lists: one for each place to begin.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def kmers(sequence: str, k: int = 3) -> list[list[str]]:
     >>> kmers("ADTIVAVET")
     [['ADT', 'IVA', 'VET'], ['DTI', 'VAV'], ['TIV', 'AVE']]
     """
-    if isinstance(k, bool) or k < 1:
+    if not is_whole(k) or k < 1:
         raise InputError(f"k is {k!r}.", "It is the length of a piece.", "Pass a positive integer.")
     if not isinstance(sequence, str):
         raise InputError(
@@ -62,7 +62,7 @@ def kmer_documents(sequences: Iterable[str], k: int = 3) -> Iterator[list[str]]:
 
 
 def embed_sequences(sequences: Iterable[str], vectors: WordVectors, k: int = 3) -> FloatArray:
-    """Embed each sequence by the mean, over its k lists, of the mean vector of their k-mers.
+    """Give each sequence a vector: the mean vector of each of its k lists, averaged over them.
 
     Parameters
     ----------
@@ -79,6 +79,7 @@ def embed_sequences(sequences: Iterable[str], vectors: WordVectors, k: int = 3) 
 
 
 def _embed(sequence: str, vectors: WordVectors, k: int) -> Any:
+    """Embed one sequence; lists without a known k-mer do not count."""
     known = [[vectors.place[x] for x in part if x in vectors] for part in kmers(sequence, k)]
     means = [vectors.array[part].mean(axis=0, dtype=np.float64) for part in known if part]
     return np.mean(means, axis=0) if means else np.zeros(vectors.dimensions)

@@ -38,29 +38,31 @@ class DistanceGeometryVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     ----------
     dimensions : int, default=100
     method : {"build-up", "divide", "eigs"}, default="build-up"
-        Geometric Build-up on references; overlapping blocks, aligned; or all eigenpairs.
+        Place reference words first, and all others by them (Geometric Build-up); place overlapping
+        blocks of words, and turn each onto the one before (Divide and Conquer); or take the
+        eigenvectors of the whole matrix.
     references : int, "paper", sequence of str, or None
-        Build-up: how many words, or which. By default 80 for each dimension, at least 16,000;
+        For build-up: how many words, or which. By default 80 for each dimension, at least 16,000;
         "paper" is 4 for each.
     order : {"frequency", "coreness"} or sequence of str, default="frequency"
-        Which words come first: as references, and in the blocks of "divide". Words that a given
-        sequence does not name follow by frequency.
+        Which words come first: they are the references, or the first block of "divide". Words that
+        a given sequence does not name follow by frequency.
     window, weighting, subsample, max_pairs : as for `Cooccurrences.of`
     min_count, max_words, tokenizer : as for `EncodedCorpus.of`
     positive, smoothing, shift : as for `Cooccurrences.pmi`
     blocks : tuple of int, default=(20000, 800)
-        Divide: the sizes of the first block and of the others.
+        For divide: the sizes of the first block and of the others.
     n_jobs : int, default=1
         Threads; vectors do not depend on it.
     random_state : int, Generator, RandomState or None, default=0
-        Of the eigensolver's first block, and of subsampling.
+        For the eigensolver's first block, and for subsampling.
 
     Attributes
     ----------
     vectors_ : WordVectors
         By decreasing frequency.
     reference_words_ : list of str
-        Build-up only.
+        Of build-up only.
 
     Examples
     --------
@@ -148,8 +150,8 @@ class DistanceGeometryVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     def new_words(self, texts: Any, *, min_count: int = 1) -> WordVectors:
         """Place words that training did not know, from their neighbours in new texts.
 
-        A new word is one more point of the build-up: its PMI with the references, under their
-        training frequencies (without `smoothing`), says where it lies.
+        A new word is one more point of the build-up: its PMI with the references says where it is.
+        The frequencies of the references are those of training; `smoothing` is not applied.
 
         Parameters
         ----------
@@ -189,17 +191,17 @@ class DistanceGeometryVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         return WordVectors([corpus.words[k] for k in new], self._builder.place(gram))
 
     def _counts(self, corpus: EncodedCorpus, *, everything: bool = False) -> Cooccurrences:
-        # Contexts that are no references would be counted in vain.
+        """Count neighbours; only the references, if these are the most frequent words."""
         by_frequency = isinstance(self.order, str) and self.order == "frequency"
         named = are_named(self.references)
-        few = self.method == "build-up" and by_frequency and not named and not everything
+        contexts = None
+        if self.method == "build-up" and by_frequency and not named and not everything:
+            contexts = count_references(self.references, self.dimensions, len(corpus.words))
         return Cooccurrences.of(
             corpus,
             window=self.window,
             weighting=self.weighting,
-            contexts=count_references(self.references, self.dimensions, len(corpus.words))
-            if few
-            else None,
+            contexts=contexts,
             subsample=self.subsample,
             max_pairs=self.max_pairs,
             n_jobs=count_jobs(self.n_jobs),
@@ -210,6 +212,7 @@ class DistanceGeometryVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         return counts.pmi(positive=self.positive, smoothing=self.smoothing, shift=self.shift)
 
     def _place(self, counts: Cooccurrences, gram: sp.csr_array) -> None:
+        """Find the vectors whose inner products are the PMI in `gram`."""
         order = word_order(counts, self.references if are_named(self.references) else self.order)
         if not np.array_equal(order, np.arange(len(order))):
             gram = sp.csr_array(gram[order][:, order])

@@ -1,7 +1,6 @@
-"""Which words come first: the references of build-up, the first block of divide."""
+"""The order of words: the first are the references of build-up, or the first block of divide."""
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call"
-# ruff: noqa: ANN001, ANN201
+# mypy: disable-error-code="untyped-decorator"
 
 from __future__ import annotations
 
@@ -9,18 +8,19 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 
 from fewpairs.arrays import IntArray
 from fewpairs.errors import InputError, UnknownNameError
+from fewpairs.parallel import COMPILED
 from fewpairs.text.cooccurrence import Cooccurrences
-from fewpairs.text.counting import COMPILED
 
 ORDERS = ("frequency", "coreness")
 
 
 def check_order(order: Any) -> None:
-    """Refuse an unknown name."""
+    """Refuse an unknown name of an order."""
     if isinstance(order, str) and order not in ORDERS:
         raise UnknownNameError("order", order, ORDERS)
 
@@ -31,7 +31,7 @@ def word_order(counts: Cooccurrences, order: str | Sequence[str]) -> IntArray:
     Parameters
     ----------
     counts : Cooccurrences
-        Whose words are by frequency.
+        Its words are in the order of their frequency.
     order : {"frequency", "coreness"} or sequence of str
         Words that a sequence does not name follow by frequency.
 
@@ -48,6 +48,7 @@ def word_order(counts: Cooccurrences, order: str | Sequence[str]) -> IntArray:
 
 
 def _first(chosen: Sequence[str], words: list[str]) -> IntArray:
+    """Put some words first, and the others behind them as they were."""
     place = {word: k for k, word in enumerate(words)}
     unknown = [word for word in chosen if word not in place]
     if unknown:
@@ -62,7 +63,9 @@ def _first(chosen: Sequence[str], words: list[str]) -> IntArray:
 
 
 @njit(**COMPILED)
-def coreness(pointers, neighbours):  # noqa: C901 - one algorithm, in one piece
+def coreness(  # noqa: C901 - one algorithm, in one piece
+    pointers: npt.NDArray[Any], neighbours: npt.NDArray[Any]
+) -> IntArray:
     """Return for each node the largest k such that it lies in a subgraph of degrees ≥ k.
 
     Nodes are taken away in the order of their degrees, which are kept sorted in buckets: linear in
@@ -70,7 +73,8 @@ def coreness(pointers, neighbours):  # noqa: C901 - one algorithm, in one piece
 
     Parameters
     ----------
-    pointers, neighbours : ndarrays of a CSR matrix whose pattern is symmetric; loops do not count
+    pointers, neighbours : ndarray
+        Of a CSR matrix (`indptr`, `indices`) whose pattern is symmetric; loops do not count.
 
     Returns
     -------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fewpairs.errors import DuplicateWordsWarning, InputError
+from fewpairs.errors import DuplicateWordsWarning, InputError, warn
+from fewpairs.numerics import largest
 from fewpairs.text import vector_files
 
 
@@ -21,7 +21,7 @@ class WordVectors:
     ----------
     words : sequence of str, or mapping from word to vector
     array : ndarray of shape (n_words, dimensions), optional
-        Not with a mapping. float32 and memory-mapped arrays stay as they are.
+        Not with a mapping. Arrays of float32 and memory-mapped ones stay as they are.
 
     Attributes
     ----------
@@ -51,10 +51,12 @@ class WordVectors:
             vectors = np.asanyarray([] if array is None else array)
         self.words, self.array = _checked(words, vectors)
         self.place: dict[str, int] = {word: k for k, word in enumerate(self.words)}
+        if not isinstance(self.array, np.memmap):  # which would be read from end to end
+            self.check_finite()
 
     @classmethod
     def of(cls, vectors: Any) -> WordVectors:
-        """Take what people have: this class, a mapping, or gensim's ``KeyedVectors``."""
+        """Make a table of what people have: a mapping, gensim's ``KeyedVectors``, or a table."""
         if isinstance(vectors, WordVectors):
             return vectors
         if isinstance(vectors, Mapping):
@@ -78,7 +80,8 @@ class WordVectors:
         path : str or Path
             A text may be compressed by gzip.
         mmap : bool, default=False
-            Leave the vectors of an uncompressed ``.npz`` on disk until they are needed.
+            Leave the vectors of an uncompressed ``.npz`` on disk until they are needed; other
+            files are read.
 
         Returns
         -------
@@ -108,23 +111,47 @@ class WordVectors:
         """Return the vector of a word; KeyError if it has none."""
         return np.asarray(self.array[self.place[word]])
 
+    def check_finite(self) -> None:
+        """Refuse vectors that are not finite, by name.
+
+        Done when the table is made; for memory-mapped vectors before their first distance.
+        """
+        bad = np.flatnonzero(~np.isfinite(self.array.sum(axis=1)))
+        if len(bad):
+            raise InputError(
+                f"{len(bad)} of {len(self)} vectors are not finite, the first that of "
+                f"{self.words[bad[0]]!r}.",
+                "Every distance to such a word would be lost.",
+                "Leave the words out, or repair their vectors.",
+            )
+
     def most_similar(self, word: str | npt.ArrayLike, k: int = 10) -> list[tuple[str, float]]:
-        """Return the words with the largest cosine, best first, without the word itself."""
+        """Return the k words with the largest cosine, best first.
+
+        Parameters
+        ----------
+        word : str or array of shape (dimensions,)
+            A word, which is left out of the answer, or a vector.
+        k : int, default=10
+
+        Returns
+        -------
+        list of (word, cosine)
+        """
         known = isinstance(word, str)
         target = np.asarray(self[word] if isinstance(word, str) else word, dtype=np.float64)
         lengths = np.linalg.norm(self.array, axis=1) * np.linalg.norm(target)
         cosines = (self.array @ target) / np.maximum(lengths, np.finfo(float).tiny)
         if isinstance(word, str):
             cosines[self.place[word]] = -np.inf
-        count = min(k, len(self) - known)
-        best = np.argpartition(-cosines, max(count - 1, 0))[:count]
-        best = best[np.argsort(-cosines[best], kind="stable")]
+        best = largest(cosines, min(k, len(self) - known))
         return [(self.words[i], float(cosines[i])) for i in best]
 
     def analogy(self, a: str, b: str, c: str, k: int = 1) -> list[tuple[str, float]]:
-        """Return the words that are to `c` as `b` is to `a`, best first.
+        """Return the k words that are to `c` as `b` is to `a`, best first.
 
-        The three vectors are scaled to length one, and their words are left out of the answer.
+        They lie nearest to b − a + c, with the three vectors scaled to length one; the three words
+        are left out of the answer.
         """
         unit = [self[word] / max(float(np.linalg.norm(self[word])), 1e-300) for word in (a, b, c)]
         found = self.most_similar(unit[1] - unit[0] + unit[2], k + 3)
@@ -132,8 +159,9 @@ class WordVectors:
 
     def normalized(self) -> WordVectors:
         """Return the same words with vectors of length one; a zero vector stays zero."""
-        lengths = np.linalg.norm(self.array, axis=1, keepdims=True)
-        unit = np.divide(self.array, lengths, out=np.zeros_like(self.array), where=lengths > 0)
+        array = np.asarray(self.array)  # no longer a map: the result is in memory
+        lengths = np.linalg.norm(array, axis=1, keepdims=True)
+        unit = np.divide(array, lengths, out=np.zeros_like(array), where=lengths > 0)
         return WordVectors(self.words, unit)
 
     def __repr__(self) -> str:
@@ -141,6 +169,7 @@ class WordVectors:
 
 
 def _stacked(mapping: Mapping[str, Any]) -> npt.NDArray[Any]:
+    """Put the vectors of a mapping into one array; refuse the one that has another length."""
     lengths = {len(np.atleast_1d(vector)) for vector in mapping.values()}
     if len(lengths) > 1:
         usual = max(lengths, key=lambda n: sum(len(v) == n for v in mapping.values()))
@@ -154,6 +183,7 @@ def _stacked(mapping: Mapping[str, Any]) -> npt.NDArray[Any]:
 
 
 def _checked(words: list[Any], array: npt.NDArray[Any]) -> tuple[list[str], npt.NDArray[Any]]:
+    """Refuse what is no table of numbers with one word for each row; keep one row for a word."""
     if not words or array.ndim != 2 or len(array) != len(words):  # noqa: PLR2004 - a table
         raise InputError(
             f"{len(words)} words were given with an array of shape {array.shape}.",
@@ -175,21 +205,13 @@ def _checked(words: list[Any], array: npt.NDArray[Any]) -> tuple[list[str], npt.
         )
     if array.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
         array = array.astype(np.float64 if array.dtype.kind in "iu" else np.float32)
-    words, array = _without_repeats(words, array)
-    bad = np.flatnonzero(~np.isfinite(array.sum(axis=1)))
-    if len(bad):
-        raise InputError(
-            f"{len(bad)} of {len(words)} vectors are not finite, the first that of "
-            f"{words[bad[0]]!r}.",
-            "Every distance to such a word would be lost.",
-            "Leave the words out, or repair their vectors.",
-        )
-    return words, array
+    return _without_repeats(words, array)
 
 
 def _without_repeats(
     words: Iterable[str], array: npt.NDArray[Any]
 ) -> tuple[list[str], npt.NDArray[Any]]:
+    """Keep the first vector of each word, with a warning where there are more."""
     first: dict[str, int] = {}
     repeated = []
     for k, word in enumerate(words):
@@ -198,10 +220,9 @@ def _without_repeats(
     if not repeated:
         return list(first), array
     shown = ", ".join(map(repr, repeated[:5])) + (", …" if len(repeated) > 5 else "")  # noqa: PLR2004
-    warnings.warn(
+    warn(
         DuplicateWordsWarning(
             f"{len(repeated)} words have a second vector ({shown}); the first one is used."
-        ),
-        stacklevel=4,
+        )
     )
     return list(first), array[list(first.values())]

@@ -1,10 +1,10 @@
-"""emd(): the exact earth mover's distance between two weight vectors."""
+"""emd(): the exact earth mover's distance between two lists of masses."""
 
-# mypy: disable-error-code="no-untyped-call,untyped-decorator"
+# mypy: disable-error-code="untyped-decorator"
 
 from __future__ import annotations
 
-from typing import Any, Literal, overload
+from typing import Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -13,16 +13,10 @@ from numba import njit
 from fewpairs.arrays import FloatArray
 from fewpairs.errors import InputError
 from fewpairs.parallel import announce
-from fewpairs.transport.reductions import COMPILED
-from fewpairs.transport.simplex import (
-    PADDING_COST,
-    padded,
-    solve,
-    words_of,
-)
-from fewpairs.transport.workspace import make_workspace
-
-_SAME_MASS = 1e-8
+from fewpairs.transport.masses import read_masses, refuse_unequal
+from fewpairs.transport.reductions import FINITE_ONLY
+from fewpairs.transport.simplex import solve
+from fewpairs.transport.workspace import PADDING_COST, make_workspace, padded, words_of
 
 
 @overload
@@ -57,28 +51,37 @@ def emd(
     >>> emd([0.5, 0.5], [1.0], [[1.0], [3.0]])
     2.0
     """
-    supply, demand, costs = (np.array(x, dtype=np.float64) for x in (a, b, cost))
-    _check(supply, demand, costs)
+    supply, demand, costs = _checked(a, b, cost)
     rows, columns = np.flatnonzero(supply > 0), np.flatnonzero(demand > 0)
     flows = np.zeros(costs.shape)
     total = 0.0
     if len(rows) and len(columns):
-        # Weights that sum to one, whatever unit the masses have: tolerances are absolute.
+        # The solver's tolerances are absolute, so it gets shares of all mass, whatever the unit.
         mass = float(supply.sum())
-        shares = supply[rows] / mass
-        part = np.zeros((len(rows), len(columns)))
-        inner = np.ascontiguousarray(costs[np.ix_(rows, columns)])
-        # The simplex stops by the largest cost; shifting all costs changes every flow alike.
-        low = float(inner.min())
+        shares, demands = supply[rows] / mass, demand[columns] / float(demand.sum())
+        # It takes very large costs for padding. A power of two brings all of them to 1 at most,
+        # and changes no digit.
+        needed = costs[np.ix_(rows, columns)]
+        exponent = int(np.frexp(np.abs(needed).max())[1])
+        needed = np.ldexp(needed, -exponent)
+        # Its threshold is a share of the mean cost: costs that all lie near 1000 would make it
+        # coarse. Subtracting the same from all costs changes no flow.
+        lowest = float(needed.min())
+        used = np.zeros(needed.shape)
         announce(_solve_one, "the transport solver")
-        demands = demand[columns] / float(demand.sum())
-        total = (float(_solve_one(inner - low, shares, demands, part)) + low) * mass
-        flows[np.ix_(rows, columns)] = part * mass
+        least = float(_solve_one(needed - lowest, shares, demands, used)) + lowest
+        total = float(np.ldexp(least, exponent)) * mass
+        flows[np.ix_(rows, columns)] = used * mass
     return (total, flows) if plan else total
 
 
-def _check(supply: FloatArray, demand: FloatArray, costs: FloatArray) -> None:
-    if supply.ndim != 1 or demand.ndim != 1 or costs.shape != (len(supply), len(demand)):
+def _checked(
+    a: npt.ArrayLike, b: npt.ArrayLike, cost: npt.ArrayLike
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the arguments as arrays; refuse what cannot be moved, or not at a definite cost."""
+    supply, demand = read_masses(a, "a"), read_masses(b, "b")
+    costs = np.array(cost, dtype=np.float64)
+    if costs.shape != (len(supply), len(demand)):
         raise InputError(
             f"the masses have the shapes {supply.shape} and {demand.shape}, the costs "
             f"{costs.shape}.",
@@ -89,27 +92,17 @@ def _check(supply: FloatArray, demand: FloatArray, costs: FloatArray) -> None:
         raise InputError(
             "the costs are empty or not finite.",
             "The cheapest way to move is not defined.",
-            "Pass finite costs; for a forbidden way pass a large number.",
+            "Pass finite costs; for a forbidden way pass some thousand times the largest other.",
         )
-    for name, masses in (("a", supply), ("b", demand)):
-        bad = np.flatnonzero(~(masses >= 0) | ~np.isfinite(masses))
-        if len(bad):
-            raise InputError(
-                f"{name}[{bad[0]}] is {masses[bad[0]]}.",
-                "A mass is a finite number, 0 or more.",
-                "Remove or repair it.",
-            )
-    if abs(supply.sum() - demand.sum()) > _SAME_MASS * max(supply.sum(), demand.sum()):
-        raise InputError(
-            f"a sums to {supply.sum():.9g} and b to {demand.sum():.9g}.",
-            "All that leaves must arrive.",
-            "Divide each by its sum.",
-        )
+    refuse_unequal(supply, demand)
+    return supply, demand, costs
 
 
-@njit(**COMPILED)
-def _solve_one(costs: Any, supply: Any, demand: Any, flows: Any) -> Any:
-    """Solve one problem and write its flows."""
+@njit(**FINITE_ONLY)
+def _solve_one(
+    costs: FloatArray, supply: FloatArray, demand: FloatArray, flows: FloatArray
+) -> float:
+    """Solve one problem; write its flows and return its cost."""
     rows, columns = costs.shape
     space = make_workspace(max(rows, columns))
     width = padded(columns)
@@ -123,11 +116,11 @@ def _solve_one(costs: Any, supply: Any, demand: Any, flows: Any) -> Any:
     for j in range(columns):
         space.demand[j] = demand[j]
     total = solve(inner, rows, columns, space)
-    m = 64 * words_of(rows, columns)
+    m = 64 * words_of(rows, columns)  # the number of the first column's node
     for i in range(rows):
         if space.parent[i] >= 0:
             flows[i, space.parent[i] - m] = space.flow[i]
     for j in range(columns):
         if space.parent[m + j] >= 0:
             flows[space.parent[m + j], j] = space.flow[m + j]
-    return total
+    return float(total)

@@ -1,89 +1,229 @@
-"""Ground distances between words: tables for many documents, direct for single pairs."""
+"""Ground: word vectors, and the exact distances between documents that they give.
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg"
-# ruff: noqa: ANN001, ANN201, ANN202
+One landmark after the other is compared with all documents. A few landmarks at a time share one
+table of the distances from their words to all words that occur, which one matrix product gives.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
 import numpy as np
-from numba import njit
+import numpy.typing as npt
 
-from fewpairs.arrays import FloatArray
-from fewpairs.transport.reductions import COMPILED, smaller
+from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.errors import InputError, UnknownNameError
+from fewpairs.numerics import row_squares
+from fewpairs.parallel import announce, one_blas_thread
+from fewpairs.text.documents import Documents
+from fewpairs.text.word_vectors import WordVectors
+from fewpairs.transport.bulk import one_against_many, pair_by_pair
+from fewpairs.transport.distances import distance_table
 
-#: Sums may be reordered where only a rounding depends on it, so that they vectorise.
-REORDERED = COMPILED | {"fastmath": True}
-#: Below this share of the squared lengths, |x|² + |y|² − 2x·y has lost too many digits.
-_CANCELLED = 1e-6
+METRICS = ("euclidean", "cosine")
+#: Squares of lengths overflow from 1e154 on.
+_TOO_LONG = 1e150
+#: Entries of one table at most: 32 MB, so that every thread can have one. Where one landmark needs
+#: more, it has a table of its own.
+_TABLE = 2**22
+#: Landmarks that share one table at most. On tweets of 6 words a table for one landmark costs 12 %
+#: more time than one for 8; more than 8 gain nothing, and leave threads without work.
+_LANDMARKS_A_TABLE = 8
 
 
-def distance_table(left: FloatArray, right: FloatArray, *, cosine: bool) -> FloatArray:
-    """Return all distances between two sets of vectors, by one matrix product.
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """Word vectors in the form that distances are computed from.
 
     Parameters
     ----------
-    left, right : ndarray of shape (n, d), (m, d)
-        Of length one if `cosine`.
+    vectors : ndarray of float64
+        Of length one for cosines, and where that was asked for.
     cosine : bool
         1 − x·y instead of |x − y|.
-
-    Returns
-    -------
-    ndarray of shape (n, m)
+    far : float
+        The distance of an empty document to any other: as far as words can be. Between two
+        tables, the larger one of both counts.
     """
-    table = left @ right.T
-    if cosine:
-        np.subtract(1.0, table, out=table)
-        np.maximum(table, 0.0, out=table)
-        return table
-    _to_distances(table, left, right)
-    return table
+
+    vectors: FloatArray
+    cosine: bool
+    far: float
+
+    @classmethod
+    def of(cls, table: WordVectors, metric: str, *, normalize: bool) -> Ground:
+        """Prepare the vectors of a table; see `wmd` for `metric` and `normalize`."""
+        if metric not in METRICS:
+            raise UnknownNameError("metric", metric, METRICS)
+        if isinstance(table.array, np.memmap):  # not read, and so not checked, until now
+            table.check_finite()
+        cosine = metric == "cosine"
+        if cosine or normalize:
+            table = table.normalized()
+        vectors = np.ascontiguousarray(table.array, dtype=np.float64)
+        lengths = np.sqrt(row_squares(vectors))
+        longest = float(lengths.max(initial=0))
+        if not longest < _TOO_LONG:
+            word = table.words[int(lengths.argmax())]
+            raise InputError(
+                f"the vector of {word!r} is longer than {_TOO_LONG:g}.",
+                "The square of a distance to it would be too large for a number.",
+                "Divide all vectors by a large number.",
+            )
+        return cls(vectors, cosine, 2.0 if cosine else 2 * longest)
+
+    def block(self, left: Documents, right: Documents, n_jobs: int = 1) -> FloatArray:
+        """Return the distances of all documents on the left to all on the right."""
+        # The fewer documents are the landmarks: tables are made for them alone.
+        if len(left) < len(right):
+            return np.ascontiguousarray(self.block(right, left, n_jobs).T)
+        return self.block_to(left, right, self, n_jobs)
+
+    def block_to(
+        self, left: Documents, right: Documents, other: Ground, n_jobs: int = 1
+    ) -> FloatArray:
+        """Return the distances to documents over another table, with which no word is shared."""
+        result = np.empty((len(right), len(left)))
+        parts = [slice(0, len(left))] * len(right)
+        self._fill(Corpus.of(left), right, other, parts, result, n_jobs)
+        return np.ascontiguousarray(result.T)
+
+    def triangle(self, documents: Documents, n_jobs: int = 1) -> FloatArray:
+        """Return the distances within one set, each computed once."""
+        n = len(documents)
+        result = np.zeros((n, n))
+        parts = [slice(k + 1, n) for k in range(n)]
+        self._fill(Corpus.of(documents), documents, self, parts, result, n_jobs)
+        # Row k holds the pairs of document k with later ones, and zeros.
+        result += result.T
+        return result
+
+    def aligned(self, left: Documents, right: Documents) -> FloatArray:
+        """Return the distance of document k on the left to document k on the right."""
+        announce(pair_by_pair, "the transport solver")
+        result = np.empty(len(left))
+        both = [(d.words, d.weights, d.starts) for d in (left, right)]
+        pair_by_pair(self.vectors, both[0], both[1], self.cosine, self.far, result)
+        return result
+
+    def _fill(
+        self,
+        corpus: Corpus,
+        landmarks: Documents,
+        other: Ground,
+        parts: list[slice],
+        result: FloatArray,
+        n_jobs: int,
+    ) -> None:
+        """Write into row k the distances of landmark k to the documents ``parts[k]``."""
+        vectors = self.vectors[corpus.vocabulary]
+
+        def work(group: slice) -> None:
+            self._fill_group(corpus, vectors, landmarks[group], other, parts[group], result[group])
+
+        announce(one_against_many, "the transport solver")
+        with one_blas_thread():
+            groups = _groups(landmarks, len(corpus.vocabulary))
+            if n_jobs == 1:
+                for group in groups:
+                    work(group)
+                return
+            with ThreadPoolExecutor(n_jobs) as pool:
+                for done in [pool.submit(work, group) for group in groups]:
+                    done.result()
+
+    def _fill_group(
+        self,
+        corpus: Corpus,
+        vectors: FloatArray,
+        landmarks: Documents,
+        other: Ground,
+        parts: list[slice],
+        result: FloatArray,
+    ) -> None:
+        """Write the rows of a few landmarks, from one table for all their words."""
+        table = distance_table(vectors, other.vectors[landmarks.words], cosine=self.cosine)
+        # 1 − cosine is no metric: there shared mass may have to move.
+        shares = other is self and not self.cosine
+        place = np.full(len(corpus.vocabulary), -1, dtype=np.int32)
+        for k, part in enumerate(parts):
+            begin, end = landmarks.starts[k], landmarks.starts[k + 1]
+            mine, at = corpus.find(landmarks.words[begin:end] if shares else landmarks.words[:0])
+            place[mine] = at
+            one_against_many(
+                np.ascontiguousarray(table[:, begin:end]),
+                place,
+                landmarks.weights[begin:end],
+                corpus.words,
+                corpus.weights,
+                corpus.starts[part.start : part.stop + 1],
+                max(self.far, other.far),
+                result[k, part],
+            )
+            place[mine] = -1
 
 
-@njit(**REORDERED)
-def _to_distances(table, left, right):
-    """Turn dot products into distances; nearly equal vectors are compared directly."""
-    n, m = table.shape
-    right_squares = np.empty(m)
-    for j in range(m):
-        right_squares[j] = squared_length(right[j])
-    for i in range(n):
-        mine = squared_length(left[i])
-        row = table[i]
-        lowest = 1e300
-        for j in range(m):
-            both = mine + right_squares[j]
-            square = both - 2.0 * row[j]
-            lowest = smaller(square - _CANCELLED * both, lowest)
-            row[j] = np.sqrt(max(square, 0.0))
-        if lowest < 0.0:  # seldom: some vector is nearly this one
-            for j in range(m):
-                if row[j] * row[j] < _CANCELLED * (mine + right_squares[j]):
-                    row[j] = distance(left[i], right[j])
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """Documents whose words are numbered anew, so that only words that occur have a number.
+
+    A table of ground distances then has one row for each of them, not for the whole vocabulary.
+
+    Parameters
+    ----------
+    vocabulary : ndarray of int32
+        The words that occur, as rows of the vectors; increasing.
+    words : ndarray of int32
+        As places in `vocabulary`.
+    weights : ndarray of float64
+    starts : ndarray of int64
+    """
+
+    vocabulary: npt.NDArray[np.int32]
+    words: npt.NDArray[np.int32]
+    weights: FloatArray
+    starts: IntArray
+
+    @classmethod
+    def of(cls, documents: Documents) -> Corpus:
+        """Find the words that occur."""
+        vocabulary, words = np.unique(documents.words, return_inverse=True)
+        return cls(vocabulary, words.astype(np.int32), documents.weights, documents.starts)
+
+    def find(self, words: npt.NDArray[np.int32]) -> tuple[IntArray, IntArray]:
+        """Look up words by their rows of the vectors.
+
+        Parameters
+        ----------
+        words : ndarray of int32
+
+        Returns
+        -------
+        places : ndarray of int64
+            Places in `vocabulary` of those that occur.
+        which : ndarray of int64
+            Which of the given words these are.
+        """
+        if not len(self.vocabulary):
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+        at = np.minimum(np.searchsorted(self.vocabulary, words), len(self.vocabulary) - 1)
+        there = np.flatnonzero(self.vocabulary[at] == words)
+        return at[there], there
 
 
-@njit(**REORDERED)
-def squared_length(x):
-    """Return |x|²."""
-    total = 0.0
-    for k in range(len(x)):
-        total += x[k] * x[k]
-    return total
+def _groups(landmarks: Documents, n_words: int) -> Iterator[slice]:
+    """Cut the landmarks into groups that share one table of `n_words` rows.
 
-
-@njit(**REORDERED)
-def distance(x, y):
-    """Return |x − y|."""
-    total = 0.0
-    for k in range(len(x)):
-        total += (x[k] - y[k]) * (x[k] - y[k])
-    return np.sqrt(total)
-
-
-@njit(**REORDERED)
-def cosine_distance(x, y):
-    """Return 1 − x·y, at least 0."""
-    total = 0.0
-    for k in range(len(x)):
-        total += x[k] * y[k]
-    return max(1.0 - total, 0.0)
+    The landmarks alone decide, never the number of threads: the width of a matrix product changes
+    the order in which its sums are taken, and so their last bits.
+    """
+    widest = max(1, _TABLE // max(1, n_words))
+    begin = 0
+    for k in range(1, len(landmarks)):
+        too_wide = landmarks.starts[k + 1] - landmarks.starts[begin] > widest
+        if too_wide or k - begin == _LANDMARKS_A_TABLE:
+            yield slice(begin, k)
+            begin = k
+    yield slice(begin, len(landmarks))

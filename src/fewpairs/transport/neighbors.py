@@ -1,12 +1,10 @@
-"""Lower bounds of Word Mover's Distance, and exact nearest neighbours with their help.
+"""Exact nearest neighbours under Word Mover's Distance, with few pairs solved.
 
-In the relaxed distance every word moves to the nearest word of the other document: never more than
-the exact distance, and read off the same table. Candidates are solved in the order of their
-bounds, until the next bound is above the k-th distance found: the rest cannot be nearer.
+Candidates are solved in the order of their lower bounds, until the next bound is above the k-th
+distance found so far: no other document can be nearer.
 """
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg"
-# ruff: noqa: ANN001, ANN202
+# mypy: disable-error-code="untyped-decorator"
 
 from __future__ import annotations
 
@@ -17,65 +15,27 @@ import numpy as np
 from numba import njit
 
 from fewpairs.arrays import FloatArray, IntArray, is_whole
-from fewpairs.errors import InputError, UnknownNameError
-from fewpairs.parallel import count_jobs, one_blas_thread
+from fewpairs.errors import InputError
+from fewpairs.parallel import announce, count_jobs, one_blas_thread
 from fewpairs.text.documents import Documents
-from fewpairs.text.word_vectors import WordVectors
-from fewpairs.transport.bulk import longest, reduce_pair, transport
-from fewpairs.transport.ground import distance_table
-from fewpairs.transport.reductions import COMPILED, INLINED, smaller
-from fewpairs.transport.wmd import Corpus, Ground
+from fewpairs.transport.bounds import relaxed
+from fewpairs.transport.bulk import Bags, Words, longest, reduce_pair, transport
+from fewpairs.transport.distances import distance_table
+from fewpairs.transport.ground import Corpus, Ground
+from fewpairs.transport.reductions import FINITE_ONLY
+from fewpairs.transport.wmd import read_documents
 from fewpairs.transport.workspace import make_workspace
 
-BOUNDS = ("centroid", "relaxed", "relaxed-both")
+#: A bound may lie above the distance by a rounding, of which this is some thousand times.
+_ROUNDING = 1e-12
 
 
 class WmdNeighbors(NamedTuple):
-    """Nearest documents, best first; and how many exact distances were needed."""
+    """Nearest documents, best first; and how many exact distances were computed to find them."""
 
     indices: IntArray
     distances: FloatArray
     solved: int
-
-
-def wmd_bounds(
-    documents: Any,
-    others: Any,
-    vectors: Any = None,
-    *,
-    kind: str = "relaxed-both",
-    normalize: bool = False,
-    **options: Any,
-) -> FloatArray:
-    """Return lower bounds of Word Mover's Distance.
-
-    Parameters
-    ----------
-    documents, others, vectors, normalize, **options
-        As for `wmd`.
-    kind : {"centroid", "relaxed", "relaxed-both"}, default="relaxed-both"
-        Between the mean vectors; each word of the document to the nearest of the other; the larger
-        of that and of the opposite direction.
-
-    Returns
-    -------
-    ndarray of shape (n_documents, n_others)
-    """
-    if kind not in BOUNDS:
-        raise UnknownNameError("bound", kind, BOUNDS)
-    left, right, ground = _read(documents, others, vectors, "euclidean", normalize, options)
-    if kind == "centroid":
-        scaled = WordVectors(left.vectors.words, ground.vectors)
-        means = [_recast(d, scaled).centroids() for d in (left, right)]
-        bounds = distance_table(*means, cosine=False)
-        lonely = (np.diff(left.starts) == 0)[:, None] != (np.diff(right.starts) == 0)
-        return np.where(lonely, ground.far, bounds)
-    corpus = Corpus.of(left)
-    result = np.empty((len(left), len(right)))
-    for k in range(len(right)):
-        table, _ = _table(ground, corpus, right, k)
-        result[:, k] = _relaxed(corpus, table, right, k, ground.far, kind == "relaxed-both")
-    return result
 
 
 def wmd_neighbors(
@@ -105,127 +65,96 @@ def wmd_neighbors(
     -------
     WmdNeighbors
         Named tuple ``(indices, distances, solved)``.
+
+    Examples
+    --------
+    >>> import fewpairs as fp
+    >>> table = {"ape": [0.0, 0.0], "monkey": [0.0, 1.0], "car": [9.0, 0.0]}
+    >>> fp.wmd_neighbors(["an ape", "a car", "a monkey"], vectors=table, k=1).indices.ravel()
+    array([2, 0, 0])
     """
-    left, right, ground = _read(documents, others, vectors, metric, normalize, options)
     if not is_whole(k) or k < 1:
         raise InputError(f"k is {k!r}.", "It is the number of neighbours.", "Pass 1 or more.")
+    left, right, ground = read_documents(
+        documents, others, vectors, metric=metric, normalize=normalize, options=options
+    )
     count = min(int(k), len(left) - (others is None))
     corpus = Corpus.of(left)
+    word_vectors = ground.vectors[corpus.vocabulary]
     indices = np.empty((len(right), count), dtype=np.int64)
     distances = np.empty((len(right), count))
 
     def work(q: int) -> int:
-        table, place = _table(ground, corpus, right, q)
-        bounds = _relaxed(corpus, table, right, q, ground.far, both=True)
-        if others is None:
-            bounds[q] = np.inf
-        order = np.argsort(bounds, kind="stable")
-        begin, end = right.starts[q], right.starts[q + 1]
-        return int(
-            _search(
-                table,
-                place,
-                right.weights[begin:end],
-                (corpus.words, corpus.weights, corpus.starts),
-                bounds,
-                order[: len(left) - (others is None)],
-                ground.far,
-                indices[q],
-                distances[q],
-            )
-        )
+        itself = q if others is None else None
+        found = indices[q], distances[q]
+        return _find_nearest(corpus, word_vectors, right[q], itself, ground, *found)
 
+    announce(_search, "the transport solver")
     with one_blas_thread(), ThreadPoolExecutor(count_jobs(n_jobs)) as pool:
         solved = sum(pool.map(work, range(len(right))))
     return WmdNeighbors(indices, distances, solved)
 
 
-def _read(
-    documents: Any, others: Any, vectors: Any, metric: str, normalize: bool, options: dict[str, Any]
-) -> tuple[Documents, Documents, Ground]:
-    table = WordVectors.of(documents.vectors if vectors is None else vectors)
-    left = Documents.of(documents, table, **options)
-    right = left if others is None else Documents.of(others, table, **options)
-    return left, right, Ground.of(table, metric, normalize=normalize)
-
-
-def _recast(documents: Documents, table: WordVectors) -> Documents:
-    return Documents(documents.words, documents.weights, documents.starts, table)
-
-
-def _table(
-    ground: Ground, corpus: Corpus, documents: Documents, k: int
-) -> tuple[FloatArray, IntArray]:
-    """Return the ground distances of all words to one document's, and where its own words are."""
-    words = documents.words[documents.starts[k] : documents.starts[k + 1]]
-    table = distance_table(
-        ground.vectors[corpus.vocabulary], ground.vectors[words], cosine=ground.cosine
-    )
+def _find_nearest(
+    corpus: Corpus,
+    word_vectors: FloatArray,
+    other: Documents,
+    itself: int | None,
+    ground: Ground,
+    indices: IntArray,
+    distances: FloatArray,
+) -> int:
+    """Write the documents nearest to another one, without `itself`; return the number of solved."""
+    table = distance_table(word_vectors, ground.vectors[other.words], cosine=ground.cosine)
     place = np.full(len(corpus.vocabulary), -1, dtype=np.int64)
-    if not ground.cosine:
-        mine, at = corpus.find(words)
+    if not ground.cosine:  # which is no metric: there shared mass may have to move
+        mine, at = corpus.find(other.words)
         place[mine] = at
-    return table, place
+    bounds = relaxed(corpus, table, other, ground.far, both=True)
+    order = np.argsort(bounds, kind="stable")
+    order = order if itself is None else order[order != itself]
+    bags = (corpus.words, corpus.weights, corpus.starts)
+    found = indices, distances
+    return int(_search(table, place, other.weights, bags, bounds, order, ground.far, *found))
 
 
-def _relaxed(
-    corpus: Corpus, table: FloatArray, documents: Documents, k: int, far: float, both: bool
-) -> FloatArray:
-    result = np.empty(len(corpus.starts) - 1)
-    weights = documents.weights[documents.starts[k] : documents.starts[k + 1]]
-    _relaxed_kernel(table, weights, corpus.words, corpus.weights, corpus.starts, far, both, result)
-    return result
+@njit(**FINITE_ONLY)
+def _search(
+    table: FloatArray,
+    place: Words,
+    other_weights: FloatArray,
+    bags: Bags,
+    bounds: FloatArray,
+    order: IntArray,
+    far: float,
+    indices: IntArray,
+    distances: FloatArray,
+) -> int:
+    """Solve candidates in order, and keep the best in a sorted list.
 
+    Parameters
+    ----------
+    table, place, other_weights, far
+        As for `one_against_many`.
+    bags : words, weights and starts of all documents
+    bounds : ndarray
+        Lower bounds of all documents.
+    order : ndarray
+        The candidates, by increasing bounds.
+    indices, distances : ndarray
+        Get the nearest documents and their distances; ties by index.
 
-@njit(**COMPILED)
-def _relaxed_kernel(table, other_weights, words, weights, starts, far, both, result):
-    vocabulary, size = table.shape
-    nearest = np.empty(vocabulary)
-    for w in range(vocabulary):
-        low = 1e300
-        for k in range(size):
-            low = smaller(table[w, k], low)
-        nearest[w] = low
-    back = np.empty(size)
-    for p in range(len(starts) - 1):
-        first, last = starts[p], starts[p + 1]
-        if first == last or size == 0:
-            result[p] = 0.0 if first == last and size == 0 else far
-            continue
-        total = 0.0
-        for k in range(first, last):
-            total += weights[k] * nearest[words[k]]
-        if both:
-            total = max(total, _opposite(table, other_weights, words, first, last, back))
-        result[p] = total
-
-
-@njit(**INLINED)
-def _opposite(table, other_weights, words, first, last, nearest):
-    """Move each word of the other document to the nearest of this one."""
-    for j in range(len(nearest)):
-        nearest[j] = 1e300
-    for k in range(first, last):
-        row = table[words[k]]
-        for j in range(len(nearest)):
-            nearest[j] = smaller(row[j], nearest[j])
-    total = 0.0
-    for j in range(len(nearest)):
-        total += nearest[j] * other_weights[j]
-    return total
-
-
-@njit(**COMPILED)
-def _search(table, place, other_weights, corpus, bounds, order, far, indices, distances):
-    """Solve candidates in order; keep the best in a sorted list; return how many were solved."""
-    words, weights, starts = corpus
+    Returns
+    -------
+    int
+        How many pairs were solved.
+    """
+    words, weights, starts = bags
     size, wanted = len(other_weights), len(indices)
-    most = max(longest(starts), size)
-    space = make_workspace(most)
+    space = make_workspace(max(longest(starts), size))
     found = solved = 0
     for p in order:
-        # A bound may lie above the distance by a rounding.
-        if found == wanted and bounds[p] > distances[wanted - 1] * (1 + 1e-12):
+        if found == wanted and bounds[p] > distances[wanted - 1] * (1 + _ROUNDING):
             break
         first, last = starts[p], starts[p + 1]
         if first == last or size == 0:
@@ -236,6 +165,7 @@ def _search(table, place, other_weights, corpus, bounds, order, far, indices, di
             )
             value = transport(table, n_rows, n_columns, space)
             solved += 1
+        # Larger ones move up by one place; the last of a full list falls out.
         at = min(wanted, found)
         while at > 0 and (
             distances[at - 1] > value or (distances[at - 1] == value and indices[at - 1] > p)

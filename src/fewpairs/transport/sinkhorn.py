@@ -11,7 +11,6 @@ Cuturi, *Sinkhorn distances*; Han, Avron, Shin, *Polynomial Tensor Sketch*, sect
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,14 +18,15 @@ import numpy.typing as npt
 from scipy.special import logsumexp
 
 from fewpairs.arrays import FloatArray, is_number
-from fewpairs.errors import InputError, NegativeKernelWarning
+from fewpairs.errors import InputError, NegativeKernelWarning, warn
+from fewpairs.numerics import parts
+from fewpairs.transport.masses import read_masses, refuse_unequal
 
-#: Sums of a kernel below this share of the largest are set to it, and where the kernel states an
-#: error, sums that its error alone could make: a factored kernel may be negative where it should be
-#: tiny, and dividing by such a sum would move everything there.
+#: Sums of a kernel below this share of the largest are raised to it. A factored kernel may be
+#: negative where it should be tiny, and dividing by such a sum would move everything there. It is
+#: far below what a kernel approximated to 1e-3 or 1e-6 can resolve, and far above rounding.
 _FLOOR = 1e-12
-_SAME_MASS = 1e-8
-#: Rows of a plan that are looked at together.
+#: Rows of a plan that are computed together: their entries exist only for that moment.
 _STRIP = 256
 
 
@@ -36,14 +36,15 @@ class Transport(NamedTuple):
     Attributes
     ----------
     left, right : ndarray
-        Scalings; for a dense cost their logarithms may be large, so they are kept as logarithms.
+        The scalings u and v; of a dense cost their logarithms, because they may be very large.
     plan : FactoredMatrix or ndarray
         What moves from each place to each: factored, where the kernel is.
     cost : float or None
         Σ Pᵢⱼ·Cᵢⱼ; None where a factored kernel came without costs.
     iterations : int
     marginal_error : float
-        Σ |row sums − a| at the end; the columns' as well, where sums had to be lifted.
+        Σ |row sums − a| at the end. Where sums of the kernel had to be raised, Σ |column sums − b|
+        is added, which is zero otherwise.
     """
 
     left: FloatArray
@@ -91,13 +92,12 @@ def sinkhorn(
     >>> round(found.cost, 4)
     0.0
     """
-    supply, demand = _checked(a, "a"), _checked(b, "b")
-    if abs(supply.sum() - demand.sum()) > _SAME_MASS * supply.sum():
+    supply, demand = read_masses(a, "a"), read_masses(b, "b")
+    if not supply.sum() > 0:
         raise InputError(
-            f"a sums to {supply.sum():.9g} and b to {demand.sum():.9g}.",
-            "All that leaves must arrive.",
-            "Divide each by its sum.",
+            "all masses are 0.", "There is nothing to move.", "Pass some that are positive."
         )
+    refuse_unequal(supply, demand)
     if kernel is not None:
         return _by_kernel(supply, demand, kernel, cost, max_iterations, tolerance)
     table = np.asarray(cost, dtype=np.float64)
@@ -112,15 +112,16 @@ def sinkhorn(
         raise InputError(
             f"reg is {reg!r}.", "It is the strength of the blur.", "Pass a positive number."
         )
-    return _by_logarithms(supply, demand, table / reg, table, max_iterations, tolerance)
+    return _by_logarithms(supply, demand, table, float(reg), max_iterations, tolerance)
 
 
 def _by_logarithms(
-    a: FloatArray, b: FloatArray, scaled: FloatArray, cost: FloatArray, most: int, tolerance: float
+    a: FloatArray, b: FloatArray, cost: FloatArray, reg: float, most: int, tolerance: float
 ) -> Transport:
     """Iterate on logarithms: no kernel underflows, however small reg is."""
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore"):  # the logarithm of no mass is −∞, and stays so
         log_a, log_b = np.log(a), np.log(b)
+    scaled = cost / reg
     f, g = np.zeros(len(a)), np.zeros(len(b))
     error, done = np.inf, 0
     sums = logsumexp(g - scaled, axis=1)
@@ -138,6 +139,7 @@ def _by_logarithms(
 def _by_kernel(
     a: FloatArray, b: FloatArray, kernel: Any, cost: Any, most: int, tolerance: float
 ) -> Transport:
+    """Iterate on the scalings themselves: products with the kernel are all that is needed."""
     if tuple(kernel.shape) != (len(a), len(b)):
         raise InputError(
             f"the kernel has the shape {tuple(kernel.shape)} for {len(a)} and {len(b)} masses.",
@@ -145,37 +147,38 @@ def _by_kernel(
             "Pass a kernel between the places of a and those of b.",
         )
     u, v = np.ones(len(a)), np.ones(len(b))
-    noise = _noise(kernel)
-    clipped, error, done = 0, np.inf, 0
+    noise = _entry_error(kernel)
+    raised, error, done = 0, np.inf, 0
     rows = _finite(kernel @ v)
     for done in range(1, most + 1):  # noqa: B007 - told afterwards
-        rows, low = _guarded(rows, noise * float(np.linalg.norm(v)))
+        # Independent errors of the entries add up to noise·‖v‖ in a sum weighted by v.
+        rows, n_rows_raised = _raised(rows, noise * float(np.linalg.norm(v)))
         u = a / rows
         columns = _finite(u @ kernel)
-        columns, low_columns = _guarded(columns, noise * float(np.linalg.norm(u)))
+        columns, n_columns_raised = _raised(columns, noise * float(np.linalg.norm(u)))
         v = b / columns
-        clipped = low + low_columns
-        # Scalings are free up to a factor: keep both of one size.
-        middle = np.sqrt(max(u.max(), 1e-300) / max(v.max(), 1e-300))
-        u, v = u / middle, v * middle
+        raised = n_rows_raised + n_columns_raised
+        # u·t and v/t give the same plan: choose t so that neither over- nor underflows.
+        ratio = np.sqrt(max(u.max(), 1e-300) / max(v.max(), 1e-300))
+        u, v = u / ratio, v * ratio
         rows = _finite(kernel @ v)  # for the error now, and for the next step
         error = float(np.abs(u * rows - a).sum())
         if error <= tolerance * a.sum():
             break
-    if clipped:  # sums that were lifted leave the other marginal wrong as well
+    if raised:  # then the column sums are not those of b
         error += float(np.abs(v * _finite(u @ kernel) - b).sum())
-        warnings.warn(
+        warn(
             NegativeKernelWarning(
-                f"{clipped} sums of the kernel were below its own error in the last step, or not "
+                f"{raised} sums of the kernel were below its own error in the last step, or not "
                 "positive; the plan is only near to the masses there. Use a better kernel."
-            ),
-            stacklevel=3,
+            )
         )
     plan = kernel.scaled(u, v) if hasattr(kernel, "scaled") else u[:, None] * kernel * v
     return Transport(u, v, plan, _cost(plan, cost), done, error)
 
 
 def _finite(sums: Any) -> FloatArray:
+    """Return sums of the kernel; refuse what is not finite."""
     array = np.asarray(sums, dtype=np.float64)
     if not np.isfinite(array).all():
         raise InputError(
@@ -186,13 +189,14 @@ def _finite(sums: Any) -> FloatArray:
     return array
 
 
-def _guarded(sums: FloatArray, noise: float) -> tuple[FloatArray, int]:
+def _raised(sums: FloatArray, noise: float) -> tuple[FloatArray, int]:
+    """Raise sums that are below the kernel's own error, or nearly zero; say how many there were."""
     floor = max(noise, _FLOOR * float(np.abs(sums).max(initial=1e-300)))
     low = sums < floor
     return np.where(low, floor, sums), int(low.sum())
 
 
-def _noise(kernel: Any) -> float:
+def _entry_error(kernel: Any) -> float:
     """Return the root mean square error of an entry, where the kernel states its error."""
     stated = getattr(kernel, "error", None)
     if stated is None:
@@ -204,7 +208,7 @@ def _noise(kernel: Any) -> float:
 
 
 def _cost(plan: Any, cost: Any) -> float | None:
-    """Σ Pᵢⱼ·Cᵢⱼ; with C = A·Bᵀ, one product with P for all columns of B."""
+    """Return Σ Pᵢⱼ·Cᵢⱼ; with C = A·Bᵀ, one product with P for all columns of B."""
     if cost is None:
         return None
     if isinstance(cost, tuple):
@@ -217,17 +221,4 @@ def _cost(plan: Any, cost: Any) -> float | None:
             "There is one cost for each pair of places.",
             "Pass an array of that shape, or a pair of factors.",
         )
-    strips = [slice(k, k + _STRIP) for k in range(0, len(table), _STRIP)]
-    return float(sum((table[strip] * plan[strip]).sum() for strip in strips))
-
-
-def _checked(masses: npt.ArrayLike, name: str) -> FloatArray:
-    array = np.asarray(masses, dtype=np.float64)
-    masses_only = array.ndim == 1 and np.isfinite(array).all() and (array >= 0).all()
-    if not masses_only or array.sum() <= 0:
-        raise InputError(
-            f"{name} has the shape {array.shape} or holds what is no mass.",
-            "Masses are finite numbers, 0 or more, and not all 0.",
-            "Pass a list of masses.",
-        )
-    return array
+    return float(sum((table[rows] * plan[rows]).sum() for rows in parts(len(table), _STRIP)))

@@ -1,7 +1,10 @@
-"""The arrays that one thread solves problem after problem in."""
+"""The arrays in which one thread solves problem after problem, and how a problem is laid out.
 
-# mypy: disable-error-code="no-untyped-def,no-untyped-call,call-arg"
-# ruff: noqa: ANN001, ANN201
+Sets of rows and of columns are bit sets, so a problem has room for M rows and M columns, with M a
+multiple of 64. Rows of costs are padded to whole vectors of eight numbers.
+"""
+
+# mypy: disable-error-code="untyped-decorator,call-arg"
 
 from __future__ import annotations
 
@@ -12,34 +15,55 @@ import numpy.typing as npt
 from numba import njit
 
 from fewpairs.arrays import FloatArray, IntArray
-from fewpairs.transport.reductions import COMPILED, INLINED, uncounted
+from fewpairs.transport.reductions import FINITE_ONLY, INLINED, uncounted
+
+#: Masses below this are rounding: weights sum to one, and one is exact to 1e-16.
+NO_MASS = 1e-15
+#: Cost of a padded column: no minimum falls on it, and it stays far below `INFINITE`.
+PADDING_COST = 1e200
 
 
 class Workspace(NamedTuple):
-    """One problem: what it moves, its tree and its duals. M = 64·W is the capacity."""
+    """One problem: what is to be moved, the tree of flows, and the duals.
 
-    costs: FloatArray  # M·M, used as rows × padded columns
+    Nodes of the tree are numbered: row i is node i, column j is node M + j. A set of nodes has W
+    words of 64 bits for the rows, then W for the columns.
+    """
+
+    costs: FloatArray  # M·M numbers, used as rows × padded columns
     supply: FloatArray
     demand: FloatArray
     rows: IntArray  # which words of the one document keep mass
-    columns: IntArray  # which of the other
-    left_over: FloatArray
-    u: FloatArray
-    v: FloatArray
+    columns: IntArray  # which words of the other
+    left_over: FloatArray  # the other document's mass that is not matched yet
+    u: FloatArray  # duals of the rows
+    v: FloatArray  # duals of the columns
     row_mean: FloatArray
     column_mean: FloatArray
-    row_least: FloatArray
-    row_place: IntArray
-    flow: FloatArray  # 2M
+    row_least: FloatArray  # the cheapest centred cost of each row
+    row_place: IntArray  # and its column
+    flow: FloatArray  # 2M: what moves between a node and its parent
     parent: IntArray  # 2M
-    order: IntArray  # 2M
-    inside: npt.NDArray[np.uint64]  # 2M × 2W
-    moved: npt.NDArray[np.uint64]  # 2W
-    passed: npt.NDArray[np.uint64]  # 2W
+    order: IntArray  # 2M: nodes in the order in which they were struck out
+    inside: npt.NDArray[np.uint64]  # 2M × 2W: the set of nodes in each subtree
+    moved: npt.NDArray[np.uint64]  # 2W: the subtree that a pivot moves
+    passed: npt.NDArray[np.uint64]  # 2W: what a walk up that subtree has left below
 
 
-@njit(**COMPILED)
-def make_workspace(largest):
+@njit(**INLINED)
+def padded(count: int) -> int:
+    """Round up to whole vectors of eight numbers."""
+    return (count + 7) // 8 * 8
+
+
+@njit(**INLINED)
+def words_of(rows: int, columns: int) -> int:
+    """Return how many 64-bit words hold a set of rows, or of columns, of this problem."""
+    return (max(rows, columns) + 63) // 64
+
+
+@njit(**FINITE_ONLY)
+def make_workspace(largest: int) -> Workspace:
     """Allocate for problems of up to `largest` rows and columns."""
     words = (largest + 63) // 64
     m = words * 64
@@ -66,7 +90,7 @@ def make_workspace(largest):
 
 
 @njit(**INLINED)
-def borrowed(owner):
+def borrowed(owner: Workspace) -> Workspace:
     """Return the same arrays without counting references; `owner` must be an argument."""
     return Workspace(
         uncounted(owner.costs),

@@ -1,0 +1,136 @@
+"""Commands that make a matrix, and read one: plan, approximate, query."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fewpairs.cli.options import (
+    BudgetOption,
+    ColumnOption,
+    GammaOption,
+    ItemsFile,
+    JobsOption,
+    LandmarksOption,
+    MethodOption,
+    OthersOption,
+    OutputOption,
+    SimilarityOption,
+    TargetOption,
+    VectorsOption,
+    whole_budget,
+)
+from fewpairs.errors import InputError
+from fewpairs.items.readers import read_items
+
+# NumPy and SciPy take a while to load, so each command imports what it needs: --help is instant.
+
+
+def plan(
+    items: ItemsFile,
+    similarity: SimilarityOption = "levenshtein",
+    column: ColumnOption = None,
+    landmarks: LandmarksOption = None,
+    budget: BudgetOption = None,
+    target_error: TargetOption = None,
+    method: MethodOption = "auto",
+    gamma: GammaOption = None,
+    vectors: VectorsOption = None,
+    others: OthersOption = None,
+    jobs: JobsOption = 1,
+) -> None:
+    """Say what a run would cost."""
+    from fewpairs.run.plan import plan as make  # noqa: PLC0415
+    from fewpairs.similarities.named import named_similarity  # noqa: PLC0415
+
+    settled = make(
+        read_items(items, column),
+        named_similarity(similarity, gamma=gamma, vectors=vectors),
+        others=None if others is None else read_items(others, column),
+        landmarks=landmarks,
+        budget=whole_budget(budget),
+        target_error=target_error,
+        method=method,
+        n_jobs=jobs,
+    )
+    typer.echo(str(settled))
+
+
+def approximate(
+    items: ItemsFile,
+    output: OutputOption,
+    similarity: SimilarityOption = "levenshtein",
+    column: ColumnOption = None,
+    landmarks: LandmarksOption = None,
+    budget: BudgetOption = None,
+    method: MethodOption = "auto",
+    gamma: GammaOption = None,
+    vectors: VectorsOption = None,
+    others: OthersOption = None,
+    target_error: TargetOption = None,
+    error_pairs: Annotated[int | None, typer.Option(help="Pairs for the error estimate.")] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
+    jobs: JobsOption = 1,
+) -> None:
+    """Approximate the similarity matrix of the items in a file, and save it."""
+    from fewpairs.files import refuse_unwritable  # noqa: PLC0415
+    from fewpairs.run.approximate import approximate as run  # noqa: PLC0415
+    from fewpairs.similarities.named import named_similarity  # noqa: PLC0415
+
+    refuse_unwritable(output)  # before the first evaluation is paid for
+    matrix = run(
+        read_items(items, column),
+        named_similarity(similarity, gamma=gamma, vectors=vectors),
+        others=None if others is None else read_items(others, column),
+        landmarks=landmarks,
+        budget=whole_budget(budget),
+        target_error=target_error,
+        method=method,
+        error_pairs=error_pairs,
+        random_state=seed,
+        n_jobs=jobs,
+    )
+    matrix.save(output)
+    typer.echo(f"{matrix!r}\nsaved to {output}")
+
+
+def query(
+    matrix: Annotated[Path, typer.Argument(help="A file that fewpairs approximate wrote.")],
+    item: Annotated[int | None, typer.Option(help="Position of an item, from 0.")] = None,
+    text: Annotated[str | None, typer.Option(help="Or a new text to compare.")] = None,
+    k: Annotated[int, typer.Option("-k", help="How many neighbours.")] = 10,
+    rerank: Annotated[int, typer.Option(help="Re-evaluate this many candidates exactly.")] = 0,
+    vectors: VectorsOption = None,
+) -> None:
+    """List the items most similar to one."""
+    from fewpairs.factored.storage import load  # noqa: PLC0415
+    from fewpairs.files import read_facts  # noqa: PLC0415
+    from fewpairs.similarities.named import saved_similarity  # noqa: PLC0415
+
+    if (item is None) == (text is None):
+        raise InputError(
+            "query needs either --item or --text.",
+            "It lists the neighbours of one item.",
+            "Pass for example --item 17.",
+        )
+    evaluates = text is not None or rerank
+    # The header says which similarity it was, so the matrix itself is read only once.
+    similarity = saved_similarity(read_facts(matrix)["similarity"], vectors) if evaluates else None
+    found = load(matrix, similarity=similarity)
+    if item is not None and not 0 <= item < len(found):
+        raise InputError(
+            f"--item is {item}, and the matrix has {len(found)} items.",
+            "Positions are counted from 0.",
+            f"Pass a number from 0 to {len(found) - 1}.",
+        )
+    near = (
+        found.nearest(item, k, rerank=rerank)
+        if text is None
+        else found.nearest(item=text, k=k, rerank=rerank)
+    )
+    names = found.source.items if found.source.square else found.source.others
+    for index, value in zip(*near, strict=True):
+        name = "" if names is None else f"\t{names.take([index])[0]}"
+        typer.echo(f"{index}\t{value:.4f}{name}")

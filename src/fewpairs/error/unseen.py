@@ -1,0 +1,163 @@
+"""The two parts of a matrix that a result is judged by: what was evaluated, and what was not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from fewpairs.arrays import FloatArray, IntArray, SingleArray
+from fewpairs.error.sampling import Beliefs, Drawn, draw, profiles
+from fewpairs.numerics import parts
+from fewpairs.oracle.known import Known, Lines
+from fewpairs.oracle.oracle import Oracle
+
+#: With fewer columns, similar columns say little about similar items.
+_FEWEST_COLUMNS = 10
+
+
+class Approximation(Protocol):
+    """What is judged: three factors, and exact entries that override them."""
+
+    left: FloatArray
+    core: FloatArray
+    right: FloatArray
+    known: Known
+
+    def entries(self, rows: Any, columns: Any) -> FloatArray:
+        """Return single entries."""
+        ...
+
+
+# ---------------------------------------------------------------------- what was evaluated
+
+
+def evaluated_sums(matrix: Approximation, known: Known) -> tuple[float, float]:
+    """Return A₀ and B₀: squared residuals and squared values, summed over what is known."""
+    columns, rows = known.columns, known.rows
+    crossing = columns.values[rows.index]
+    squares = _total(columns.values) + _total(rows.values) - _total(crossing)
+    residuals = 0.0 if not matrix.known.empty else _line_residuals(matrix, columns, rows)
+    i, j, values = known.outside_lines()
+    of_pairs = squared_residuals(matrix, i, j, values, both=known.symmetric)
+    return residuals + float(of_pairs[0].sum()), squares + float(of_pairs[1].sum())
+
+
+def squared_residuals(
+    matrix: Approximation, i: IntArray, j: IntArray, values: FloatArray, *, both: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Return r² and y² of pairs, summed over both orders if `both`."""
+    residuals = (matrix.entries(i, j) - values) ** 2
+    squares = values**2
+    if both:
+        twice = i != j
+        residuals = residuals + np.where(twice, (matrix.entries(j, i) - values) ** 2, 0)
+        squares = squares * np.where(twice, 2, 1)
+    return residuals, squares
+
+
+def _line_residuals(matrix: Approximation, columns: Lines, rows: Lines) -> float:
+    """Sum r² over evaluated columns and rows; their crossing counts once."""
+    total = 0.0
+    to_columns = matrix.core @ matrix.right[columns.index].T
+    to_rows = matrix.left[rows.index] @ matrix.core
+    for part in parts(len(columns.values)):
+        total += _total(matrix.left[part] @ to_columns - columns.values[part])
+    for part in parts(len(rows.values)):
+        residuals = matrix.right[part] @ to_rows.T - rows.values[part]
+        residuals[columns.place[part] >= 0] = 0
+        total += _total(residuals)
+    return total
+
+
+def _total(values: FloatArray) -> float:
+    """Return the sum of squares, without a copy."""
+    return float(np.einsum("ij,ij->", values, values))
+
+
+# ---------------------------------------------------------------------- what was not
+
+
+@dataclass(frozen=True, eq=False)
+class Unseen:
+    """The entries that nothing evaluated covers.
+
+    Attributes
+    ----------
+    rows, columns : ndarray
+        Items whose rows (columns) are not known as a whole; unseen pairs lie between them.
+    excluded : ndarray
+        Keys of single pairs between them that were evaluated all the same.
+    reserved : ndarray
+        Those of them that were evaluated to judge by, and that no method has seen.
+    own : ndarray
+        Items whose similarity with themselves is unknown.
+    population : int
+        Number of unseen pairs of two different items.
+    """
+
+    rows: IntArray
+    columns: IntArray
+    excluded: IntArray
+    reserved: IntArray
+    own: IntArray
+    population: int
+
+    @classmethod
+    def of(cls, oracle: Oracle, known: Known) -> Unseen:
+        """Find them, given what the run knows."""
+        rows, columns = known.rows.others, known.columns.others
+        i, j = known.places_of(known.keys)
+        apart = i != j if oracle.square else np.ones(len(i), dtype=bool)
+        single = known.keys[apart]
+        both = np.intersect1d(rows, columns) if oracle.square else rows[:0]
+        own = both[np.isnan(known.find(both, both))]
+        hidden = np.isnan(known.find(*known.places_of(oracle.reserved)))
+        reserved = oracle.reserved[hidden]
+        pairs = len(rows) * len(columns) - len(both)
+        population = (pairs // 2 if oracle.symmetric else pairs) - len(single) - len(reserved)
+        return cls(rows, columns, np.union1d(single, reserved), reserved, own, population)
+
+    def draw(
+        self,
+        oracle: Oracle,
+        count: int,
+        rng: np.random.Generator,
+        beliefs: Beliefs | None,
+    ) -> Drawn:
+        """Draw unseen pairs of two different items."""
+        return draw(
+            self.rows,
+            self.columns,
+            count,
+            rng,
+            symmetric=oracle.symmetric,
+            square=oracle.square,
+            excluded=self.excluded,
+            width=oracle.shape[1],
+            beliefs=beliefs,
+        )
+
+    def beliefs(
+        self, matrix: Approximation, oracle: Oracle, known: Known, ready: SingleArray | None = None
+    ) -> Beliefs | None:
+        """Return what the result and the evaluated columns say of unseen pairs.
+
+        `ready` are profiles of the rows, if a method has them already. None where there are too few
+        columns to believe in.
+        """
+        values = known.columns.values
+        if values.shape[1] < _FEWEST_COLUMNS:
+            return None
+        row_profiles = column_profiles = None
+        if oracle.square:
+            lines = values if oracle.symmetric else np.hstack([values, known.rows.values])
+            usable = ready is not None and ready.shape == (len(self.rows), lines.shape[1])
+            row_profiles = ready if usable else profiles(lines, self.rows)
+            same = np.array_equal(self.rows, self.columns)
+            column_profiles = row_profiles if same else profiles(lines, self.columns)
+        lowest, highest = float(values.min()), float(values.max())
+        return Beliefs(
+            matrix.entries, self.rows, self.columns, row_profiles, column_profiles, lowest, highest
+        )

@@ -1,0 +1,1 @@
+"""The default method: docs/fitted.md has its recipe and its mathematics."""

@@ -1,0 +1,79 @@
+"""Landmark folds: the columns of held-out landmarks, predicted from the others, at no cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.methods.fitted.cores import Cores
+from fewpairs.methods.fitted.weights import FOLDS, Normal
+
+#: Rows of the held-out columns that are predicted: enough for seventy candidates.
+_ROWS = 300
+
+
+@dataclass(frozen=True, eq=False)
+class Folds:
+    """What held-out landmarks say of the candidates.
+
+    Attributes
+    ----------
+    pairs : Normal
+        Equations of pairs of different items.
+    own : Normal or None
+        Equations of self-similarities; None where rows and columns are different items.
+    """
+
+    pairs: Normal
+    own: Normal | None
+
+
+def landmark_folds(
+    left: FloatArray,
+    crossing: FloatArray,
+    rows: IntArray,
+    gap: float,
+    rng: np.random.Generator,
+    *,
+    symmetric: bool,
+    square: bool = True,
+) -> Folds:
+    """Predict the columns of held-out landmarks from the others: costs no evaluations.
+
+    Parameters
+    ----------
+    left : ndarray of shape (n, s)
+        Columns of the landmarks.
+    crossing : ndarray of shape (s, s)
+    rows : ndarray
+        Items that are no landmarks.
+    gap : float
+    rng : numpy.random.Generator
+    symmetric : bool
+    square : bool, default=True
+        Whether row and column k of the crossing belong to the same item.
+
+    Returns
+    -------
+    Folds
+    """
+    some = rng.permutation(rows)[:_ROWS]
+    across = rng.permutation(crossing.shape[1])
+    down = across if square else rng.permutation(crossing.shape[0])
+    none = Normal(np.zeros(()), np.zeros(()))  # adding to it takes on the shape of the sum
+    pairs = own = none
+    for fold in range(FOLDS):
+        held = across[fold::FOLDS]
+        kept = np.setdiff1d(across, held)
+        kept_rows = kept if square else np.setdiff1d(down, down[fold::FOLDS])
+        cores = Cores.of(crossing[np.ix_(kept_rows, kept)], gap, symmetric=symmetric)
+        to_held = crossing[np.ix_(kept_rows, held)].T
+        guessed = cores.block_predictions(left[np.ix_(some, kept)], to_held)
+        pairs = pairs.plus(guessed, left[np.ix_(some, held)].ravel())
+        if square:
+            guessed = cores.predictions(crossing[np.ix_(held, kept)], to_held)
+            own = own.plus(guessed.T, np.diag(crossing)[held])
+    s = len(across)
+    return Folds(pairs.per(len(some) * s), own.per(s) if square else None)

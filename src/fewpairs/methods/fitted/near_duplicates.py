@@ -1,0 +1,147 @@
+"""Near-duplicates: nearest neighbours among profiles, exact or by a forest of random splits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from fewpairs.arrays import IntArray, SingleArray
+
+#: Up to this many items every pair of profiles is compared (n² work, no evaluations).
+EXACT_UP_TO = 50_000
+#: Above that: items that are compared all with all, and how often the items are split anew. A leaf
+#: of 512 is one product that fits the cache; four trees find most near-duplicates, which lie on the
+#: same side of most splits.
+_LEAF, _TREES = 512, 4
+#: Scores of which the maximum is taken first, and rows that are compared at a time: 64 floats are
+#: a few vector registers, 512 rows of 50,000 scores take 100 MB.
+_GROUP, _ROWS = 64, 512
+#: Below every product of unit vectors.
+_NOTHING = -2.0
+
+
+def near_duplicates(
+    profiles: SingleArray, per_item: int, rng: np.random.Generator
+) -> tuple[IntArray, IntArray]:
+    """Return pairs of items with similar profiles, most similar first, each once.
+
+    Parameters
+    ----------
+    profiles : ndarray of shape (n, d), float32
+        Unit vectors.
+    per_item : int
+        Neighbours of each item.
+    rng : numpy.random.Generator
+        Used above 50,000 items only, where the search is approximate.
+
+    Returns
+    -------
+    first, second : ndarray of int
+    """
+    n = len(profiles)
+    per_item = min(per_item, n - 1)
+    if per_item < 1:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    near = _Near.none(n, per_item)
+    if n <= EXACT_UP_TO:
+        near.improve(profiles, np.arange(n))
+    else:
+        for _ in range(_TREES):
+            for leaf in _leaves(profiles, np.arange(n), rng):
+                near.improve(profiles, leaf)
+    keys, scores = near.pairs()
+    order = np.argsort(-scores, kind="stable")
+    return keys[order] // n, keys[order] % n
+
+
+@dataclass(frozen=True, eq=False)
+class _Near:
+    """The best neighbours of each item found so far; a place that is still empty holds -1."""
+
+    places: npt.NDArray[np.int32]
+    scores: SingleArray
+
+    @classmethod
+    def none(cls, n: int, per_item: int) -> _Near:
+        return cls(
+            np.full((n, per_item), -1, dtype=np.int32),
+            np.full((n, per_item), _NOTHING, dtype=np.float32),
+        )
+
+    def improve(self, profiles: SingleArray, names: IntArray) -> None:
+        """Compare all pairs of one set of items, and keep what is better."""
+        n = len(names)
+        per_item = min(self.places.shape[1], n - 1)
+        if per_item < 1:
+            return
+        whole = n == len(profiles)
+        mine = profiles if whole else profiles[names]
+        groups = -(-n // _GROUP)
+        padded = np.full((min(_ROWS, n), groups * _GROUP), _NOTHING, dtype=profiles.dtype)
+        for start in range(0, n, _ROWS):
+            rows = np.arange(start, min(start + _ROWS, n))
+            block = padded[: len(rows)]
+            np.matmul(mine[rows], mine.T, out=block[:, :n])
+            block[np.arange(len(rows)), rows] = _NOTHING
+            near = _largest(block, groups, per_item)
+            found = names[near].astype(np.int32)
+            self._merge(names[rows], found, np.take_along_axis(block, near, axis=1))
+
+    def _merge(self, items: IntArray, places: npt.NDArray[np.int32], scores: SingleArray) -> None:
+        both = np.hstack([self.places[items], places])
+        values = np.hstack([self.scores[items], scores])
+        order = np.argsort(both, axis=1, kind="stable")
+        both = np.take_along_axis(both, order, axis=1)
+        values = np.take_along_axis(values, order, axis=1)
+        values[:, 1:][both[:, 1:] == both[:, :-1]] = _NOTHING  # found before
+        width = self.places.shape[1]
+        best = np.argpartition(-values, width - 1, axis=1)[:, :width]
+        self.places[items] = np.take_along_axis(both, best, axis=1)
+        self.scores[items] = np.take_along_axis(values, best, axis=1)
+
+    def pairs(self) -> tuple[IntArray, SingleArray]:
+        """Return each pair once, as smaller·n + larger, with its score."""
+        n, per_item = self.places.shape
+        i, j = np.repeat(np.arange(n), per_item), self.places.ravel().astype(np.int64)
+        held = self.scores.ravel() > _NOTHING
+        i, j = i[held], j[held]
+        keys, first = np.unique(np.minimum(i, j) * n + np.maximum(i, j), return_index=True)
+        return keys, self.scores.ravel()[held][first]
+
+
+def _largest(block: SingleArray, groups: int, count: int) -> IntArray:
+    """Return the places of the `count` largest of each row.
+
+    They lie in the `count` groups with the largest maxima, and a maximum is much cheaper than a
+    partial sort of the whole row.
+    """
+    if groups <= 2 * count:
+        return np.argpartition(-block, count - 1, axis=1)[:, :count]
+    maxima = block.reshape(len(block), groups, _GROUP).max(axis=2)
+    best = np.argpartition(-maxima, count - 1, axis=1)[:, :count]
+    places = (best[:, :, None] * _GROUP + np.arange(_GROUP)).reshape(len(block), -1)
+    values = np.take_along_axis(block, places, axis=1)
+    inside = np.argpartition(-values, count - 1, axis=1)[:, :count]
+    return np.take_along_axis(places, inside, axis=1)
+
+
+def _leaves(profiles: SingleArray, members: IntArray, rng: np.random.Generator) -> list[IntArray]:
+    """Split at the median along a random difference until the sets are small: n log n work."""
+    done, open_sets = [], [members]
+    while open_sets:
+        current = open_sets.pop()
+        if len(current) <= _LEAF:
+            done.append(current)
+            continue
+        one, other = rng.choice(current, 2, replace=False)
+        direction = profiles[one] - profiles[other]
+        along = np.concatenate(
+            [profiles[current[k : k + 4096]] @ direction for k in range(0, len(current), 4096)]
+        )
+        # Equal profiles must split too, or the sets would never become small.
+        order = np.lexsort((rng.random(len(current)), along))
+        half = len(current) // 2
+        open_sets += [current[order[:half]], current[order[half:]]]
+    return done

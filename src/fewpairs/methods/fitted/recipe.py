@@ -1,0 +1,212 @@
+"""The recipe: columns, a weighted sum of regularised cores, and the pairs that matter most.
+
+docs/fitted.md has its mathematics, and what each part is worth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from fewpairs.arrays import FloatArray, IntArray, is_number
+from fewpairs.error.sampling import Drawn
+from fewpairs.factored.factors import factored_entries
+from fewpairs.methods.base import Fit, KnownOption, Method
+from fewpairs.methods.fitted.choice import choose_core
+from fewpairs.methods.fitted.stage import FEW, Sample, Stage
+from fewpairs.methods.options import COUNT, KNOWN, SHARE, Check, option
+from fewpairs.numerics import most_affordable
+from fewpairs.oracle.oracle import Oracle
+from fewpairs.oracle.requests import Planner
+
+#: Fewer than 500 pairs weigh seventy candidates badly; beyond 6,000 columns are worth more.
+_FEWEST_TUNING, _MOST_TUNING = 500, 6000
+#: A plain result has no diagonal and no near pairs to lean on: columns are worth more to it.
+_PLAIN_TUNING, _FEWEST_PLAIN = 1 / 3, 200
+#: Tuning pairs are never more than this share of what is spent, nor of the pairs that are left.
+_LARGEST_SHARE, _LARGEST_PART = 10, 4
+#: The squared error outside the columns is taken to fall like s^-1.5, as it does at 100 landmarks;
+#: this only decides when near pairs stop. Half or twice as much changes the error of the result by
+#: at most 3 % (docs/tables/constants.md).
+_DECAY = 1.5
+
+DiagonalOption: TypeAlias = Literal["evaluate"] | float | None
+_DIAGONAL = Check(
+    lambda value: value is None or value == "evaluate" or (is_number(value) and value >= 0),
+    '"evaluate", the number that every item has, or None',
+)
+
+
+class State(NamedTuple):
+    """What a next step, or further pairs, go on from."""
+
+    stage: Stage
+    sample: Sample
+
+
+@dataclass(frozen=True)
+class Fitted(Method):
+    """Uniform columns, cores weighted on importance-drawn pairs, near-duplicates evaluated.
+
+    Parameters
+    ----------
+    near : float, default=0.25
+        Share of the evaluations that may go to pairs with similar columns; what they do not
+        need goes to further landmarks.
+    neighbors : int, default=12
+        Similar items considered for each item.
+    tuning : float, default=0.03
+        Share of the evaluations that tunes the core; a third of it for a plain result.
+    diagonal : {"evaluate", None} or float, default="evaluate"
+        Evaluate self-similarities (free where the similarity declares them); or a number that
+        every item has; or None, which leaves them to the core.
+    known : {"exact", None}, default="exact"
+        Put evaluated entries back; None gives a plain matrix of rank s, for which neither the
+        diagonal nor near pairs are evaluated.
+    """
+
+    near: float = option(0.25, SHARE)
+    neighbors: int = option(12, COUNT)
+    tuning: float = option(0.03, SHARE)
+    diagonal: DiagonalOption = option("evaluate", _DIAGONAL)
+    known: KnownOption = option("exact", KNOWN)
+    needs_square: ClassVar[bool] = False
+    grows: ClassVar[bool] = True
+    # Single pairs are bought where they are worth it, which is known only later.
+    price_is_most: ClassVar[bool] = True
+    spends_allowance: ClassVar[bool] = True
+    default_known: ClassVar[KnownOption] = "exact"
+
+    @property
+    def declared_diagonal(self) -> float | None:
+        """The number that every item has with itself, where the user has given one."""
+        return float(self.diagonal) if is_number(self.diagonal) else None
+
+    def price(self, planner: Planner, landmarks: int) -> int:
+        """Return the most that a run with this many starting landmarks spends."""
+        base = self._base(planner, landmarks)
+        near = self._near(landmarks) if planner.square else 0.0
+        total = base
+        # Tuning pairs are a share of the total: a fixed point, reached to within a pair in a few
+        # rounds, because each takes a thirtieth of the change before it.
+        for _ in range(8):
+            total = int((base + self._tuning_pairs(total)) / (1 - near))
+        entries = min(total, planner.price_of_everything // planner.per_entry)
+        return max(entries, base) * planner.per_entry
+
+    def fit(
+        self,
+        oracle: Oracle,
+        landmarks: IntArray,
+        rng: np.random.Generator,
+        allowance: int | None = None,
+        last: Fit | None = None,
+    ) -> Fit:
+        """Read columns, tune the core, evaluate near-duplicates; spend what an allowance leaves.
+
+        Parameters
+        ----------
+        oracle : Oracle
+        landmarks : ndarray
+            Where to start.
+        rng : numpy.random.Generator
+        allowance : int, optional
+            Evaluations that may be spent in all; None stays with the given landmarks.
+        last : Fit, optional
+            Of fewer of these landmarks: its single pairs are used again.
+
+        Returns
+        -------
+        Fit
+        """
+        planner = oracle.planner
+        # In entries, and as if nothing were remembered: what was paid for already, as by a
+        # selector, counts all the same.
+        most = (allowance or self.price(planner, len(landmarks))) // planner.per_entry
+        base = self._base(planner, len(landmarks))
+        if allowance is not None and len(landmarks) >= FEW:
+            oracle.expect_columns(_affordable_lines(planner, most))
+        stage = Stage(oracle, landmarks, rng)
+        if self._evaluates_diagonal and oracle.square:
+            oracle.diagonal()
+        sample = Sample.none() if last is None else last.state.sample
+        if not stage.finished:
+            pairs = min(self._tuning_pairs(most), stage.free_pairs // _LARGEST_PART)
+            # A new sample is drawn when the old one has become small beside what is spent.
+            if pairs > 2 * len(sample.values) or len(sample.values) == 0:
+                sample = stage.draw_tuning(pairs, sample.near)
+            if self._near(len(landmarks)) and stage.folds is not None:
+                room = most - base - len(sample.values)
+                if last is not None:
+                    room = int(self.near * most) - len(sample.near)
+                sample = self._with_near_pairs(stage, sample, room)
+            if allowance is not None:
+                stage.drop_profiles()
+                left = most - base - len(sample.values) - len(sample.near)
+                stage = stage.with_more_landmarks(left)
+        return self._fitted(stage, sample)
+
+    def refit(self, fit: Fit, more: Drawn, values: FloatArray) -> Fit:
+        """Tune again, on further pairs too."""
+        state: State = fit.state
+        return self._fitted(state.stage, state.sample.with_pairs(more, values))
+
+    def _fitted(self, stage: Stage, sample: Sample) -> Fit:
+        fit = choose_core(stage, sample, plain=self.known is None)
+        profiles = stage.drop_profiles()
+        return replace(fit, profiles=profiles, state=State(stage, sample))
+
+    def _with_near_pairs(self, stage: Stage, sample: Sample, room: int) -> Sample:
+        """Evaluate near-duplicates, most similar first, until a further column would pay more."""
+        n, s = stage.oracle.shape[0], len(stage.landmarks)
+        core, squared_error = stage.preliminary(sample)
+        i, j = stage.near_pairs(self.neighbors)
+        batch = max(20, n // 2)
+        done = 0
+        while done + batch <= min(len(i), room):
+            part = slice(done, done + batch)
+            exact = stage.oracle.entries(i[part], j[part])
+            guess = factored_entries(stage.left, core, stage.right, i[part], j[part])
+            gain = 2 * float(((exact - guess) ** 2).sum())
+            done += batch
+            if gain * n / batch < gain_of_a_column(s, n) * squared_error:
+                break
+            squared_error = max(squared_error - gain, np.finfo(float).tiny)
+        keys = stage.oracle.known().keys_of(i[:done], j[:done])
+        return replace(sample, near=np.concatenate([sample.near, keys]))
+
+    def _near(self, landmarks: int) -> float:
+        return self.near if landmarks >= FEW and self.known is not None else 0.0
+
+    @property
+    def _evaluates_diagonal(self) -> bool:
+        return self.diagonal == "evaluate" and self.known is not None
+
+    def _tuning_pairs(self, total: int) -> int:
+        share, fewest = self.tuning, _FEWEST_TUNING
+        if self.known is None:
+            share, fewest = share * _PLAIN_TUNING, _FEWEST_PLAIN
+        return min(int(np.clip(share * total, fewest, _MOST_TUNING)), total // _LARGEST_SHARE)
+
+    def _base(self, planner: Planner, landmarks: int) -> int:
+        """Count, in entries, columns (rows too, if asymmetric) and the diagonal."""
+        lines = planner.price_of_lines(landmarks, landmarks, landmarks) // planner.per_entry
+        free = planner.diagonal_known or not planner.square or not self._evaluates_diagonal
+        return lines + (0 if free else planner.n - landmarks)
+
+
+def gain_of_a_column(s: int, n: int) -> float:
+    """Return the share of the squared error that one more column takes away.
+
+    The error elsewhere falls with s, and the column itself becomes exact.
+    """
+    return _DECAY / s + 2.0 / n
+
+
+def _affordable_lines(planner: Planner, entries: int) -> int:
+    """Return the most landmarks whose lines cost no more than so many entries."""
+    most = min(planner.n, planner.m)
+    room = entries * planner.per_entry
+    return most_affordable(lambda count: planner.price_of_lines(count, count, count), most, room)

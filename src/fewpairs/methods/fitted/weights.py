@@ -1,0 +1,195 @@
+"""How much each candidate core counts: least squares on evaluated pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import nnls
+
+from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.methods.fitted.cores import Cores
+from fewpairs.methods.fitted.guards import SanityCheck
+
+#: Parts of a cross-validation, of landmarks or of pairs.
+FOLDS = 5
+#: Fewer pairs than this agree with each other by chance too easily to prove anything.
+_HANDFUL = 10
+#: Damping of the step towards negative weights, as shares of the mean eigenvalue.
+_STRENGTHS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
+#: Directions of the equations below this share of the largest are rounding: Gram matrices have
+#: half of the digits of the predictions.
+_RANK_TOLERANCE = 1e-11
+
+
+@dataclass(frozen=True, eq=False)
+class Normal:
+    """Normal equations of the candidates' predictions: Gw = q."""
+
+    gram: FloatArray
+    target: FloatArray
+
+    @classmethod
+    def of(cls, predictions: FloatArray, values: FloatArray, weights: FloatArray) -> Normal:
+        """Weighted means of products over pairs."""
+        total = float(weights.sum()) or 1.0
+        weighted = predictions * (weights / total)[:, None]
+        return cls(weighted.T @ predictions, weighted.T @ values)
+
+    def plus(self, predictions: FloatArray, values: FloatArray) -> Normal:
+        """Add the sums over further pairs; candidates lie along the rows of `predictions`."""
+        return Normal(self.gram + predictions @ predictions.T, self.target + predictions @ values)
+
+    def per(self, count: int) -> Normal:
+        """Turn sums into means."""
+        return Normal(self.gram / count, self.target / count)
+
+    def blended(self, other: Normal, share: float) -> Normal:
+        """Mix with other equations; `share` is what these count."""
+        return Normal(
+            share * self.gram + (1 - share) * other.gram,
+            share * self.target + (1 - share) * other.target,
+        )
+
+    def plus_share_of(self, other: Normal, share: float) -> Normal:
+        """Add a share of other equations."""
+        return Normal(self.gram + share * other.gram, self.target + share * other.target)
+
+    def of_some(self, chosen: IntArray) -> Normal:
+        """Keep some candidates."""
+        return Normal(self.gram[np.ix_(chosen, chosen)], self.target[chosen])
+
+    def non_negative(self) -> FloatArray:
+        """Solve with weights of at least 0, on the directions that carry anything."""
+        values, vectors = np.linalg.eigh((self.gram + self.gram.T) / 2)
+        keep = values > _RANK_TOLERANCE * max(float(values[-1]), 0.0)
+        if not keep.any() or values[-1] <= 0:
+            return np.zeros(len(self.target))
+        roots = np.sqrt(values[keep])
+        matrix = (vectors[:, keep] * roots).T
+        right = (vectors[:, keep].T @ self.target) / roots
+        return np.asarray(nnls(matrix, right, maxiter=50 * len(self.target))[0])
+
+    def moved(self, start: FloatArray, strength: float) -> FloatArray:
+        """Go from `start` towards the unconstrained solution, signs allowed, ridge-damped."""
+        size = float(np.trace(self.gram)) / len(start)
+        if size <= 0:
+            return start
+        # By eigenvectors: candidates differ by twenty orders of magnitude where K has low rank.
+        values, vectors = np.linalg.eigh((self.gram + self.gram.T) / 2)
+        damped = np.maximum(values, 0) + strength * size
+        return np.asarray(
+            start + vectors @ ((vectors.T @ (self.target - self.gram @ start)) / damped)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Tuning:
+    """Evaluated pairs, what the candidates say of them, and the folds' equations.
+
+    Parameters
+    ----------
+    predictions : ndarray of shape (pairs, candidates)
+    values, weights : ndarray of shape (pairs,)
+    folds : Normal or None
+        None where there are too few landmarks.
+    share : float
+        What the pairs count beside the folds.
+    """
+
+    predictions: FloatArray
+    values: FloatArray
+    weights: FloatArray
+    folds: Normal | None
+    share: float
+
+    def normal(self, chosen: IntArray, pairs: IntArray | slice = slice(None)) -> Normal:
+        """Return the blended equations of some candidates on some of the pairs."""
+        own = Normal.of(self.predictions[pairs][:, chosen], self.values[pairs], self.weights[pairs])
+        return own if self.folds is None else own.blended(self.folds.of_some(chosen), self.share)
+
+
+def refined(
+    tuning: Tuning, chosen: IntArray, start: FloatArray, rng: np.random.Generator
+) -> FloatArray:
+    """Allow negative weights, if cross-validation on the pairs gains more than one standard error.
+
+    Parameters
+    ----------
+    tuning : Tuning
+    chosen : ndarray
+        Candidates in use.
+    start : ndarray
+        Their non-negative weights.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray
+        `start`, or the refined weights.
+    """
+    whole = tuning.normal(chosen)
+    if np.trace(whole.gram) <= 0 or len(tuning.values) < 2 * FOLDS:
+        return start
+    fold_of = rng.permutation(len(tuning.values)) % FOLDS
+    gains = np.zeros((len(_STRENGTHS), FOLDS))
+    for fold in range(FOLDS):
+        inside, outside = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
+        normal = tuning.normal(chosen, inside)
+        base = normal.non_negative()
+        w = tuning.weights[outside] / tuning.weights[outside].sum()
+        guesses, values = tuning.predictions[outside][:, chosen], tuning.values[outside]
+        before = float(w @ (guesses @ base - values) ** 2)
+        for k, strength in enumerate(_STRENGTHS):
+            after = float(w @ (guesses @ normal.moved(base, strength) - values) ** 2)
+            gains[k, fold] = before - after
+    best = int(gains.mean(axis=1).argmax())
+    error = float(gains[best].std(ddof=1)) / np.sqrt(FOLDS)
+    return whole.moved(start, _STRENGTHS[best]) if gains[best].mean() > error else start
+
+
+def weigh(
+    cores: Cores,
+    tuning: Tuning,
+    sane: SanityCheck,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Return the candidates' weights; the smallest ridges are dropped until the result is sane."""
+    ridge = cores.ridge_index
+    weights = np.zeros(cores.count)
+    # Without folds a few pairs decide alone: what they say of each other tells how far to go.
+    trust = 1.0 if tuning.folds is not None else _trust(tuning, rng)
+    for smallest in range(int(ridge.max()) + 1):
+        chosen = np.flatnonzero(ridge >= smallest)
+        start = trust * tuning.normal(chosen).non_negative()
+        refinement = refined(tuning, chosen, start, rng) if tuning.folds is not None else start
+        accepted = next((w for w in (refinement, start) if sane.passes(chosen, w)), None)
+        if accepted is not None:
+            weights[chosen] = accepted
+            break
+    return weights
+
+
+def _trust(tuning: Tuning, rng: np.random.Generator) -> float:
+    """Return a factor from 0 to 1 by which weights are shrunk where there are no folds.
+
+    Each fifth of the pairs is predicted from the others, by guesses g of the values y. The factor
+    that suits the guesses best is b = Σw·g·y / Σw·g²; taken are b less two of its standard errors,
+    because a few pairs may agree by chance.
+    """
+    count = len(tuning.values)
+    if count < _HANDFUL:
+        return 0.0
+    everyone = np.arange(tuning.predictions.shape[1])
+    fold_of = rng.permutation(count) % FOLDS
+    guesses = np.zeros(count)
+    for fold in range(FOLDS):
+        inside, outside = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
+        solved = tuning.normal(everyone, inside).non_negative()
+        guesses[outside] = tuning.predictions[outside] @ solved
+    size = float(tuning.weights @ guesses**2)
+    if size == 0:
+        return 0.0
+    best = float(tuning.weights @ (guesses * tuning.values)) / size
+    moves = tuning.weights * guesses * (tuning.values - best * guesses)
+    return float(np.clip(best - 2 * np.sqrt(moves @ moves) / size, 0, 1))

@@ -1,0 +1,129 @@
+"""Where values are kept: whole columns side by side, single entries in order of their keys."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.oracle.known import Lines, look_up
+
+
+class ColumnStore:
+    """Whole columns of a matrix, side by side in one array, some of them still being read.
+
+    Parameters
+    ----------
+    height, width : int
+        Shape of the matrix.
+    """
+
+    def __init__(self, height: int, width: int) -> None:
+        self.index: IntArray = np.empty(0, dtype=np.int64)
+        self._buffer: FloatArray = np.empty((height, 0))
+        self._expected = 0
+        self._position = np.full(width, -1, dtype=np.int64)
+        self._complete = np.zeros(width, dtype=bool)
+
+    @property
+    def values(self) -> FloatArray:
+        """The columns kept so far, as a view."""
+        return self._buffer[:, : len(self.index)]
+
+    @property
+    def complete(self) -> IntArray:
+        """The columns that hold no NaN, in the order in which they were asked for."""
+        return self.index[self._complete[self.index]]
+
+    def is_complete(self, columns: IntArray) -> npt.NDArray[np.bool_]:
+        """Say which columns have been read to the end."""
+        return self._complete[columns]
+
+    def finish(self, columns: IntArray) -> None:
+        """Note that every entry of these columns is there."""
+        self._complete[columns] = True
+
+    def position(self, columns: IntArray) -> IntArray:
+        """Where each column is kept; -1 if it is not."""
+        return self._position[columns]
+
+    def missing(self, columns: IntArray) -> IntArray:
+        """Return those of `columns` that have no place yet."""
+        return columns[self._position[columns] < 0]
+
+    def expect(self, count: int) -> None:
+        """Make room for so many columns in all when the next one comes, to copy nothing later."""
+        self._expected = count
+
+    def add(self, columns: IntArray) -> None:
+        """Make room for new columns, all unknown."""
+        kept = len(self.index)
+        needed = kept + len(columns)
+        if needed > self._buffer.shape[1]:
+            # Columns that come one by one must not be copied once for each of them.
+            spare = kept // 2 if len(columns) < kept // 16 else 0
+            width = max(needed + spare, self._expected)
+            buffer = np.empty((len(self._buffer), width))
+            buffer[:, :kept] = self._buffer[:, :kept]
+            self._buffer = buffer
+        self._buffer[:, kept:needed] = np.nan
+        self._position[columns] = np.arange(kept, needed)
+        self.index = np.concatenate([self.index, columns])
+
+    def get(self, columns: IntArray) -> FloatArray:
+        """Return the columns, as a view without copying wherever they lie side by side."""
+        place = self._position[columns]
+        if _consecutive(place):
+            view = self.values[:, place[0] : place[-1] + 1]
+        else:
+            view = self.values[:, place]
+        view.flags.writeable = False
+        return view
+
+    def put(self, rows: IntArray, columns: IntArray, block: FloatArray) -> None:
+        """Write a block whose columns all have a place."""
+        place = self._position[columns]
+        if _consecutive(place):
+            self.values[rows, place[0] : place[-1] + 1] = block
+        else:
+            self.values[np.ix_(rows, place)] = block
+
+    def lines(self) -> Lines:
+        """Return the complete columns, read-only."""
+        complete = self.complete
+        return Lines.of(complete, self.get(complete), len(self._position))
+
+    def all_lines(self) -> Lines:
+        """Return all columns without copying; those that are not complete hold NaN."""
+        return Lines(self.index, self.values, self._position)
+
+
+def _consecutive(place: IntArray) -> bool:
+    return len(place) > 0 and bool(np.all(np.diff(place) == 1))
+
+
+class EntryStore:
+    """Single entries, found by binary search."""
+
+    def __init__(self) -> None:
+        self._keys: IntArray = np.empty(0, dtype=np.int64)
+        self._values: FloatArray = np.empty(0)
+        self._added: list[tuple[IntArray, FloatArray]] = []
+
+    def add(self, keys: IntArray, values: FloatArray) -> None:
+        """Keep entries; merged on the next look-up."""
+        self._added.append((keys, values))
+
+    def all(self) -> tuple[IntArray, FloatArray]:
+        """Return all keys in order, with their values."""
+        if self._added:
+            keys = np.concatenate([self._keys, *(k for k, _ in self._added)])
+            values = np.concatenate([self._values, *(v for _, v in self._added)])
+            self._keys, first = np.unique(keys, return_index=True)
+            self._values = values[first]
+            self._added = []
+        return self._keys, self._values
+
+    def find(self, keys: IntArray) -> FloatArray:
+        """Return the values of `keys`, NaN where unknown."""
+        return look_up(keys, *self.all())

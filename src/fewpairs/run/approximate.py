@@ -1,0 +1,134 @@
+"""approximate(): the front door."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fewpairs.arrays import RandomState
+from fewpairs.error.audit import judge_by_fresh_pairs
+from fewpairs.factored.matrix import FactoredMatrix
+from fewpairs.methods.base import Method, assemble
+from fewpairs.oracle.oracle import Oracle
+from fewpairs.oracle.progress import ProgressOption
+from fewpairs.run.arguments import as_oracle
+from fewpairs.run.plan import Plan, make_plan
+from fewpairs.run.target import grow_to_target
+
+
+def approximate(
+    items: Any,
+    similarity: Any = None,
+    *,
+    others: Any = None,
+    landmarks: int | npt.ArrayLike | None = None,
+    budget: float | None = None,
+    target_error: float | None = None,
+    method: str | Method = "auto",
+    selection: Any = "uniform",
+    error_pairs: int | None = None,
+    random_state: RandomState = None,
+    n_jobs: int = 1,
+    progress: ProgressOption = None,
+    **options: Any,
+) -> FactoredMatrix:
+    """Approximate the whole similarity matrix from a few of its pairs.
+
+    Parameters
+    ----------
+    items : sequence, array, column of a data frame, or Oracle
+        What is compared. An `Oracle` brings its similarity and everything evaluated before.
+    similarity : Similarity
+        The expensive function; wrap your own with `fewpairs.similarity`.
+    others : sequence, optional
+        Items of the columns, where the matrix compares two sets (queries with documents).
+    landmarks : int or sequence of int, optional
+        Number of columns to read (by default 100), or their positions.
+    budget : int or float, optional
+        Instead: evaluations to spend in all, or (a float below 1) a share of all pairs.
+    target_error : float, optional
+        Instead: add landmarks until the upper end of the error estimate is below this. A budget
+        beside it is the most that may be spent. `K.curve` holds the steps, `K.stopped_because`
+        the end: the target was reached, the curve has flattened, the budget is spent.
+    method : str or Method, default="auto"
+        "fitted" (which is what "auto" means), or a published one: "nystrom", "sms",
+        "sms-rescaled", "skeleton", "sicur", "stacur"; "optimal" needs all pairs; or a `Method`
+        of your own.
+    selection : str or Selector, default="uniform"
+        How landmarks are chosen: "uniform", "k-centre", "d2", "leverage", "pivoted", or your own
+        object with ``select(oracle, count, rng)``; benchmarks/selection.py compares them.
+    error_pairs : int, optional
+        Unseen pairs for the error estimate; by default the smaller of 2,000 and a tenth of what
+        is spent. 0 turns the estimate off.
+    random_state : int, Generator, RandomState or None
+        The same seed gives the same result, whatever `n_jobs`.
+    n_jobs : int, default=1
+        Threads that call the similarity.
+    progress : bool, callable or None, default=None
+        A bar in a terminal; or ``callback(done, planned)``, which stops the run with False.
+    **options
+        Of the method; ``known="exact"`` to put evaluated entries back into its result (the
+        default method does, and with ``known=None`` gives a plain matrix of rank s);
+        ``error_draw="uniform"`` for an estimate from uniform pairs; ``error_interval`` for a rule
+        of your own that turns it into an interval; ``fold_error_pairs=True`` to use those pairs
+        in the result afterwards, whose error is then the stated one or less.
+
+    Returns
+    -------
+    FactoredMatrix
+
+    Examples
+    --------
+    >>> import fewpairs as fp
+    >>> X = np.random.default_rng(0).random((500, 3))
+    >>> K = fp.approximate(X, fp.VectorSimilarity("rbf"), budget=0.1, random_state=0)
+    >>> K.evaluations <= 0.1 * 500 * 501 / 2, K.error.value < 0.001
+    (True, True)
+    """
+    oracle = as_oracle(items, similarity, others, n_jobs, progress)
+    rng = oracle.generator(random_state)
+    plan = make_plan(
+        oracle,
+        landmarks=landmarks,
+        budget=budget,
+        target_error=target_error,
+        method=method,
+        selection=selection,
+        error_pairs=error_pairs,
+        options=options,
+    )
+    with oracle.run(plan.evaluations, rng):
+        return carry_out(oracle, plan, rng)
+
+
+def carry_out(oracle: Oracle, plan: Plan, rng: np.random.Generator) -> FactoredMatrix:
+    """Choose landmarks, check symmetry, and take one step, or as many as a target needs."""
+    most = plan.n_landmarks if plan.target is None else min(oracle.shape)
+    landmarks = plan.selector.select(oracle, most, rng)
+    if plan.symmetry_pairs:
+        strip = landmarks[: min(plan.n_landmarks, oracle.planner.strip)]
+        i, j = np.triu_indices(len(strip), 1)
+        some = rng.permutation(len(i))[: plan.symmetry_pairs]
+        oracle.check_symmetry(strip[i[some]], strip[j[some]])
+    if plan.target is not None:
+        return grow_to_target(oracle, plan, plan.target, landmarks, rng)
+    fit = plan.method.fit(oracle, landmarks, rng, plan.allowance)
+    matrix = assemble(oracle, fit, plan.known, plan.title)
+    if not plan.estimates_error:
+        return matrix
+    verdict, drawn = judge_by_fresh_pairs(
+        matrix,
+        oracle,
+        plan.error_pairs,
+        rng,
+        weighted=plan.weighted,
+        ready=fit.profiles,
+        interval=plan.interval,
+    )
+    if plan.fold:
+        values = oracle.entries(drawn.rows, drawn.columns)
+        fit = plan.method.refit(fit, drawn, values)
+        matrix = assemble(oracle, fit, plan.known, plan.title)
+    return matrix.judged(verdict.warned(), oracle.evaluations)

@@ -1,0 +1,154 @@
+"""Arguments of a run, checked before the first evaluation is bought."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fewpairs.arrays import is_whole
+from fewpairs.errors import (
+    BudgetError,
+    InputError,
+    LandmarksCutWarning,
+    UnknownNameError,
+    warn,
+)
+from fewpairs.methods.base import KnownOption, Method
+from fewpairs.oracle.oracle import Oracle
+from fewpairs.oracle.progress import ProgressOption
+from fewpairs.oracle.requests import Planner
+from fewpairs.parallel import count_jobs
+
+#: Options of every run, beside those of its method.
+RUN_OPTIONS = ("error_draw", "error_interval", "fold_error_pairs")
+
+
+def evaluations_of(budget: float, planner: Planner) -> int:
+    """Turn a budget into a number of evaluations."""
+    if is_whole(budget) and budget > 0:
+        return int(budget)
+    if isinstance(budget, (float, np.floating)) and 0 < budget < 1:
+        return int(budget * planner.price_of_everything)
+    raise BudgetError(
+        f"budget is {budget!r}.",
+        "It is what may be spent in all.",
+        "Pass a number of evaluations (a positive integer), or a share of all pairs (a float "
+        "between 0 and 1).",
+    )
+
+
+def check_rectangle(landmarks: Any, selection: Any) -> None:
+    """Refuse what has no meaning for rows and columns of different things."""
+    if selection != "uniform" or (landmarks is not None and np.ndim(landmarks) != 0):
+        raise InputError(
+            "landmarks or a selection were chosen for a matrix between two sets of items.",
+            "As many landmarks are drawn among the rows as among the columns, uniformly.",
+            "Pass a number of landmarks, or a budget.",
+        )
+
+
+def check_count(landmarks: Any, n: int) -> int:
+    """Return a number of landmarks, cut to the number of items with a warning."""
+    if not is_whole(landmarks) or landmarks < 1:
+        raise InputError(
+            f"landmarks is {landmarks!r}.",
+            "It is the number of columns that are read, or the positions of their items.",
+            "Pass a positive integer or a list of positions; for a share of all pairs use budget=.",
+        )
+    if landmarks > n:
+        warn(
+            LandmarksCutWarning(
+                f"{landmarks} landmarks were asked for and there are {n} items; all {n} are used."
+            )
+        )
+    return min(int(landmarks), n)
+
+
+def check_error_pairs(error_pairs: Any) -> int | None:
+    """Return a number of pairs for the error estimate, or None for the default."""
+    if error_pairs is None:
+        return None
+    if not is_whole(error_pairs) or error_pairs < 0:
+        raise InputError(
+            f"error_pairs is {error_pairs!r}.",
+            "It is the number of unseen pairs that the error estimate rests on.",
+            "Pass a non-negative integer; 0 turns the estimate off.",
+        )
+    return int(error_pairs)
+
+
+def check_draw(name: Any) -> bool:
+    """Return whether pairs of the error estimate are drawn by weight."""
+    if name not in ("weighted", "uniform"):
+        raise UnknownNameError("error_draw", name, ("weighted", "uniform"))
+    return bool(name == "weighted")
+
+
+def check_fold(fold: Any, error_pairs: Any) -> bool:
+    """Return whether the pairs of the error estimate are used afterwards."""
+    if not isinstance(fold, (bool, np.bool_)) or (fold and error_pairs == 0):
+        raise InputError(
+            f"fold_error_pairs is {fold!r}, with error_pairs={error_pairs!r}.",
+            "It says whether the pairs of the error estimate are used in the result afterwards.",
+            "Pass True or False; True needs pairs to fold in.",
+        )
+    return bool(fold)
+
+
+def refuse_idle_fold(title: str, known: KnownOption, *, fold: bool) -> None:
+    """Refuse to fold pairs into a result that has no place for them."""
+    if fold and known is None:
+        raise InputError(
+            f"fold_error_pairs=True was given with known=None (method {title}).",
+            "The factors alone are returned, and single pairs cannot become exact in them.",
+            'Pass known="exact" too, or leave fold_error_pairs out.',
+        )
+
+
+def check_target_run(
+    method: Method, title: str, landmarks: Any, selection: Any, error_pairs: int | None
+) -> None:
+    """Refuse what cannot be combined with a target error."""
+    if error_pairs == 0:
+        raise InputError(
+            "error_pairs=0 was given beside target_error.",
+            "Without an estimate nobody can tell when the target is reached.",
+            "Leave error_pairs out, or pass how many pairs should judge.",
+        )
+    if landmarks is not None or selection != "uniform" or not method.grows:
+        raise InputError(
+            f"target_error was given beside landmarks, another selection, or a method ({title}) "
+            "that cannot go on from fewer landmarks.",
+            "It finds the number of uniform landmarks by itself, step by step.",
+            "Pass target_error alone, or with a budget.",
+        )
+
+
+def as_oracle(
+    items: Any,
+    similarity: Any,
+    others: Any = None,
+    n_jobs: int | None = 1,
+    progress: ProgressOption = None,
+) -> Oracle:
+    """Make the oracle of a run, or take one that the user has, with what it has paid for."""
+    if not isinstance(items, Oracle):
+        if similarity is None:
+            raise InputError(
+                "no similarity was given.",
+                "It is what the matrix is made of.",
+                "Pass fewpairs.similarity(function, kind=…, symmetric=…), or a ready one.",
+            )
+        return Oracle(items, similarity, others=others, n_jobs=n_jobs, progress=progress)
+    if similarity is not None or others is not None:
+        raise InputError(
+            "a similarity or other items were given beside an oracle.",
+            "The oracle has its own already, and what it remembers belongs to those.",
+            "Pass the oracle alone.",
+        )
+    if progress is not None:
+        items.progress = progress
+    if n_jobs != 1:
+        items.n_jobs = count_jobs(n_jobs)
+    return items

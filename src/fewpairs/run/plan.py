@@ -1,0 +1,297 @@
+"""What a run will do and cost, settled before the first evaluation is bought."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fewpairs.error.estimate import check_target
+from fewpairs.error.interval import Interval, as_interval, relative_error
+from fewpairs.errors import InputError
+from fewpairs.methods.base import KnownOption, Method
+from fewpairs.methods.catalogue import Chosen, find_method
+from fewpairs.methods.landmarks import Selector, as_selector, given_landmarks
+from fewpairs.oracle.oracle import Oracle
+from fewpairs.parallel import count_jobs, format_bytes
+from fewpairs.run.arguments import (
+    RUN_OPTIONS,
+    as_oracle,
+    check_count,
+    check_draw,
+    check_error_pairs,
+    check_fold,
+    check_rectangle,
+    check_target_run,
+    evaluations_of,
+    refuse_idle_fold,
+)
+from fewpairs.run.pricing import Price, Target, audit_size, first_count, fit_budget
+
+DEFAULT_LANDMARKS = 100
+#: Timed samples grow until they take this long, or are this many: enough to see past one call's
+#: overhead, little beside any run that is worth planning.
+_SAMPLE_SECONDS, _LARGEST_SAMPLE = 0.25, 512
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A checked run: how many landmarks, what they cost, what they take.
+
+    Attributes
+    ----------
+    n_items, n_landmarks, error_pairs : int
+    n_others : int or None
+        Items of the columns, where they are others than those of the rows.
+    evaluations : int
+        Everything that the run will spend, at the most.
+    target : Target or None
+        An error to reach; `n_landmarks` are then those of the first step.
+    allowance : int or None
+        What a budget leaves for the method itself.
+    share : float
+        Of all pairs: n(n+1)/2 if symmetric, n² if not.
+    memory : int
+        Bytes of the tall arrays at their peak.
+    seconds : float or None
+        From a timed sample; None where none was taken.
+    sampled : int
+        Evaluations that the timed sample took, on top.
+    """
+
+    n_items: int
+    n_others: int | None
+    n_landmarks: int
+    error_pairs: int
+    symmetry_pairs: int
+    estimates_error: bool
+    weighted: bool
+    fold: bool
+    allowance: int | None
+    evaluations: int
+    share: float
+    memory: int
+    title: str
+    method: Method
+    known: KnownOption
+    selector: Selector
+    interval: Interval = relative_error
+    target: Target | None = None
+    seconds: float | None = None
+    sampled: int = 0
+
+    def __str__(self) -> str:
+        items = f"{self.n_items:,} items"
+        if self.n_others is not None:
+            items = f"{self.n_items:,} items and of {self.n_others:,} others"
+        landmarks = f"{self.n_landmarks:,} landmarks"
+        most = "at most " if self.method.price_is_most else ""
+        judging = f"{self.error_pairs:,} of them for the error estimate"
+        if self.target is not None:
+            landmarks = f"from {landmarks} on, until the error is below {self.target.error:g},"
+            most, judging = "at most ", f"at least {2 * self.target.audit:,} of them for judging"
+        lines = [
+            f"{self.title}: {landmarks} of {items}",
+            f"  evaluations  {most}{self.evaluations:,} ({self.share:.2%} of all pairs), {judging}",
+            f"  memory       {format_bytes(self.memory)}",
+        ]
+        if self.seconds is not None:
+            lines.append(
+                f"  time         about {format_seconds(self.seconds)}, judged by "
+                f"{self.sampled:,} timed evaluations"
+            )
+        return "\n".join(lines)
+
+
+def make_plan(
+    oracle: Oracle,
+    *,
+    landmarks: int | npt.ArrayLike | None,
+    budget: float | None,
+    target_error: float | None = None,
+    method: str | Method,
+    selection: Any,
+    error_pairs: int | None,
+    options: Mapping[str, Any],
+) -> Plan:
+    """Check every argument and settle the number of landmarks."""
+    rest = dict(options)
+    weighted = check_draw(rest.pop("error_draw", "weighted"))
+    fold = check_fold(rest.pop("fold_error_pairs", False), error_pairs)
+    interval = as_interval(rest.pop("error_interval", "log-t"))
+    chosen = find_method(
+        method, rest, symmetric=oracle.symmetric, square=oracle.square, also=RUN_OPTIONS
+    )
+    refuse_idle_fold(chosen.title, chosen.known, fold=fold)
+    if chosen.method.declared_diagonal is not None and oracle.square:
+        oracle.declare_diagonal(chosen.method.declared_diagonal)
+    pairs = check_error_pairs(error_pairs)
+    if not oracle.square:
+        check_rectangle(landmarks, selection)
+    price = Price(oracle, chosen.method, as_selector(selection), pairs)
+    if target_error is not None:
+        check_target_run(chosen.method, chosen.title, landmarks, selection, pairs)
+        size = _size_for_target(price, check_target(target_error), budget)
+    else:
+        size = _size(price, landmarks, budget)
+    settled = _plan(oracle, chosen, size, weighted=weighted, fold=fold)
+    return replace(settled, interval=interval)
+
+
+class _Size(NamedTuple):
+    """How many landmarks, chosen how, what the method may spend, and what all of it costs."""
+
+    price: Price
+    landmarks: int
+    allowance: int | None
+    total: int
+    target: Target | None = None
+
+
+def _size(price: Price, landmarks: int | npt.ArrayLike | None, budget: float | None) -> _Size:
+    """Settle the number of landmarks of a single step."""
+    if landmarks is not None and budget is not None:
+        raise InputError(
+            "both landmarks and budget were given.",
+            "A budget is turned into a number of landmarks, so the two may contradict each other.",
+            "Pass one of them.",
+        )
+    planner = price.oracle.planner
+    n = min(price.oracle.shape)
+    allowance = None
+    if budget is not None:
+        most = evaluations_of(budget, planner)
+        count = fit_budget(price, most, n)
+        allowance = most - price.beside(count)
+    elif landmarks is None:
+        count = min(DEFAULT_LANDMARKS, n)
+    elif np.ndim(landmarks) == 0:
+        count = check_count(landmarks, n)
+    else:
+        given = given_landmarks(landmarks, n)
+        price, count = replace(price, selector=given), len(given.indices)
+    total = price.total(count)
+    if allowance is not None and price.method.spends_allowance:
+        total = max(total, min(allowance, planner.price_of_everything) + price.beside(count))
+    return _Size(price, count, allowance, total)
+
+
+def _size_for_target(price: Price, error: float, budget: float | None) -> _Size:
+    """Settle where a run with a target starts, and the most that it may spend."""
+    oracle = price.oracle
+    everything = oracle.planner.price_of_everything
+    most = 2 * everything if budget is None else evaluations_of(budget, oracle.planner)
+    audit = audit_size(price.pairs, oracle.shape, most // oracle.planner.per_entry)
+    target = Target(error, most, audit)
+    beside = 2 * price.symmetry_pairs(min(oracle.shape)) * oracle.planner.per_entry
+    count = first_count(oracle, price.method, target, beside)
+    return _Size(price, count, None, min(most, everything), target)
+
+
+def _plan(oracle: Oracle, chosen: Chosen, size: _Size, *, weighted: bool, fold: bool) -> Plan:
+    price, count = size.price, size.landmarks
+    return Plan(
+        n_items=oracle.shape[0],
+        n_others=None if oracle.square else oracle.shape[1],
+        n_landmarks=count,
+        error_pairs=price.error_pairs(count),
+        symmetry_pairs=price.symmetry_pairs(count),
+        estimates_error=price.pairs != 0,
+        weighted=weighted,
+        fold=fold,
+        allowance=size.allowance,
+        evaluations=size.total,
+        share=size.total / oracle.planner.price_of_everything,
+        memory=chosen.method.memory(oracle.planner, count),
+        title=chosen.title,
+        method=chosen.method,
+        known=chosen.known,
+        selector=price.selector,
+        target=size.target,
+    )
+
+
+def plan(
+    items: Any,
+    similarity: Any = None,
+    *,
+    others: Any = None,
+    landmarks: int | npt.ArrayLike | None = None,
+    budget: float | None = None,
+    target_error: float | None = None,
+    method: str | Method = "auto",
+    selection: Any = "uniform",
+    error_pairs: int | None = None,
+    n_jobs: int = 1,
+    timed: bool = True,
+    **options: Any,
+) -> Plan:
+    """Say what `approximate` would cost, before it runs.
+
+    Parameters
+    ----------
+    items, similarity, others, landmarks, budget, target_error, method, selection, error_pairs, \
+    n_jobs, **options
+        As for `approximate`; with an `Oracle`, what the timed sample buys is not paid for again.
+    timed : bool, default=True
+        Evaluate a few pairs, for at most about a quarter of a second, to tell the time.
+
+    Returns
+    -------
+    Plan
+        Prints as a few lines.
+
+    Examples
+    --------
+    >>> import fewpairs as fp
+    >>> identity = fp.Precomputed(np.eye(1000))
+    >>> print(fp.plan(range(1000), identity, landmarks=50, method="nystrom", timed=False))
+    nystrom: 50 landmarks of 1,000 items
+      evaluations  50,775 (10.14% of all pairs), 2,000 of them for the error estimate
+      memory       400 kB
+    """
+    oracle = as_oracle(items, similarity, others, progress=False)
+    settled = make_plan(
+        oracle,
+        landmarks=landmarks,
+        budget=budget,
+        target_error=target_error,
+        method=method,
+        selection=selection,
+        error_pairs=error_pairs,
+        options=options,
+    )
+    jobs = count_jobs(n_jobs)
+    if not timed:
+        return settled
+    before = oracle.evaluations
+    seconds = _seconds_per_evaluation(oracle) * settled.evaluations / jobs
+    return replace(settled, seconds=seconds, sampled=oracle.evaluations - before)
+
+
+def _seconds_per_evaluation(oracle: Oracle) -> float:
+    """Time growing blocks until they take long enough to be measured."""
+    n = min(oracle.shape)
+    side = min(2, n)
+    while True:
+        before, start = oracle.evaluations, time.perf_counter()
+        rows, columns = np.arange(min(n, 4 * side)), np.arange(n - side, n)
+        oracle.block(rows, columns)
+        took, asked = time.perf_counter() - start, oracle.evaluations - before
+        enough = took > _SAMPLE_SECONDS or oracle.evaluations >= _LARGEST_SAMPLE
+        if enough or asked == 0 or side == n:
+            return took / max(asked, 1)
+        side = min(2 * side, n)
+
+
+def format_seconds(seconds: float) -> str:
+    """Write a duration for people: ``3.2 s``, ``4 min``, ``1.5 h``."""
+    if seconds < 60:  # noqa: PLR2004 - a minute
+        return f"{seconds:.2g} s"
+    if seconds < 3600:  # noqa: PLR2004 - an hour
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

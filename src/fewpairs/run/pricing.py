@@ -1,0 +1,129 @@
+"""What a number of landmarks costs, how many a budget buys, and with how many a target starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fewpairs.errors import BudgetError
+from fewpairs.methods.base import Method
+from fewpairs.methods.landmarks import Selector, price_of_selection
+from fewpairs.numerics import most_affordable
+from fewpairs.oracle.oracle import Oracle
+
+#: More pairs than this make the interval of an ordinary matrix hardly narrower (docs/error.md);
+#: and judging should not cost more than a tenth of what is judged.
+MOST_ERROR_PAIRS, _PART_FOR_ERROR = 2000, 10
+#: A similarity that depends on the order does so for nearly every pair: a few tell.
+_SYMMETRY_PAIRS = 8
+#: Pairs set aside to judge the steps to a target by: 1,000, fewer for a small matrix (half as many
+#: as it has items, but 200), and at least ten. At least as many fresh ones confirm a success.
+AUDIT_PAIRS, _SMALL_AUDIT, _FEWEST_AUDIT = 1000, 200, 10
+#: They may not cost more than this part of a budget.
+_PART_FOR_AUDIT = 20
+#: The first step to a target reads this share of the columns, and at least ten: with fewer the
+#: default method has no folds.
+_START, _FEWEST_START = 0.01, 10
+
+
+@dataclass(frozen=True)
+class Price:
+    """What a number of landmarks leads to, everything included."""
+
+    oracle: Oracle
+    method: Method
+    selector: Selector
+    pairs: int | None
+
+    def symmetry_pairs(self, count: int) -> int:
+        """Pairs of landmarks asked in both orders, where nothing else can tell that they differ.
+
+        A block-only similarity gives both orders anyway, a proven one needs no check, and
+        ``error_pairs=0`` means that nothing is spent beyond the method.
+        """
+        similarity, planner = self.oracle.similarity, self.oracle.planner
+        free = not self.oracle.symmetric or planner.by_block_only or similarity.symmetry_proven
+        few = min(count, planner.strip)
+        most = min(_SYMMETRY_PAIRS, few * (few - 1) // 2, max(1, planner.n // 4))
+        return 0 if free or self.pairs == 0 or count == 1 else most
+
+    def error_pairs(self, count: int) -> int:
+        """Return at most 2,000, at most a tenth of the method's price, at most what is unseen."""
+        planner = self.oracle.planner
+        spent = self.method.price(planner, count) // planner.per_entry
+        wanted = self.pairs
+        if wanted is None:
+            wanted = min(MOST_ERROR_PAIRS, max(2, spent // _PART_FOR_ERROR))
+        everything = planner.price_of_everything // planner.per_entry
+        return max(0, min(wanted, everything - spent))
+
+    def total(self, count: int) -> int:
+        """Count the method, the error estimate and the symmetry check."""
+        return self.method.price(self.oracle.planner, count) + self.beside(count)
+
+    def beside(self, count: int) -> int:
+        """Count what is spent beside the method."""
+        planner = self.oracle.planner
+        # One order of these pairs is part of the columns, unless a selector has read them before,
+        # in an order that nobody remembers.
+        orders = 2 if getattr(self.selector, "reads", True) else 1
+        pairs = self.error_pairs(count) + orders * self.symmetry_pairs(count)
+        return pairs * planner.per_entry + price_of_selection(self.selector, planner, count)
+
+
+def fit_budget(price: Price, budget: int, n: int) -> int:
+    """Return the largest number of landmarks whose run fits; prices grow with landmarks."""
+    if price.total(1) > budget:
+        raise BudgetError(
+            f"a budget of {budget:,} evaluations is less than the {price.total(1):,} that one "
+            "landmark costs.",
+            "With fewer than one column nothing can be said of the other pairs.",
+            f"Raise the budget, or pass error_pairs=0; {n} landmarks would cost "
+            f"{price.total(n):,}.",
+        )
+    return most_affordable(price.total, n, budget, least=1)
+
+
+@dataclass(frozen=True)
+class Target:
+    """What to reach, and what may be spent on it.
+
+    Parameters
+    ----------
+    error : float
+        The upper end of the error's interval must get below this.
+    most : int
+        Evaluations that may be spent in all.
+    audit : int
+        Pairs for judging; at least as many again for confirming.
+    """
+
+    error: float
+    most: int
+    audit: int
+
+
+def audit_size(error_pairs: int | None, shape: tuple[int, int], most: int) -> int:
+    """Return how many pairs are set aside to judge by; `most` is a budget in entries."""
+    wanted = min(error_pairs or AUDIT_PAIRS, max(_SMALL_AUDIT, max(shape) // 2))
+    return max(_FEWEST_AUDIT, min(wanted, most // _PART_FOR_AUDIT))
+
+
+def first_count(oracle: Oracle, method: Method, target: Target, beside: int) -> int:
+    """Start small, and inside the budget; `beside` is what the first step spends otherwise."""
+    planner = oracle.planner
+    n = min(oracle.shape)
+    beside += 2 * target.audit * planner.per_entry
+    count = int(np.clip(round(_START * n), min(_FEWEST_START, n), n))
+    while count > 1 and method.price(planner, count) + beside > target.most:
+        count -= 1
+    least = method.price(planner, count) + beside
+    if least > target.most:
+        raise BudgetError(
+            f"a budget of {target.most:,} evaluations is less than the {least:,} that a first "
+            "step costs.",
+            "It reads one column and judges the result twice.",
+            "Raise the budget, or leave target_error out.",
+        )
+    return count

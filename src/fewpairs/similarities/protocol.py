@@ -1,0 +1,133 @@
+"""What a similarity is: the methods it may have, and the facts that it declares."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from fewpairs.arrays import FloatArray
+from fewpairs.items.items import Items
+
+Pair = tuple[Any, Any]
+#: The ways to write a similarity, from the slowest to the fastest.
+KINDS = ("pair", "pairs", "block")
+
+
+class Similarity:
+    """An expensive function of two items, with its declared facts.
+
+    Write one or more of three methods. fewpairs looks at which ones are there, and never makes a
+    trial call:
+
+    - ``pair(a, b)`` returns one number;
+    - ``pairs(list of (a, b))`` returns one number for each pair;
+    - ``block(left, right)`` returns ``len(left) × len(right)`` numbers.
+
+    Whole columns are evaluated by ``block`` where there is one, scattered entries by ``pairs``.
+    Two more methods are optional:
+
+    - ``prepare(items)`` is called once for each set of items. What it returns, as `Items`, is what
+      the other methods then get: texts cut into words, vectors scaled to length one.
+    - ``aligned(left, right)`` takes two sets of equal size and compares the first with the first,
+      the second with the second, and so on. It is preferred to ``pairs``, because no Python list
+      of pairs must be made.
+
+    An object of any other class will do too, if it has these methods and attributes; only
+    `symmetric` and one of the three methods are required.
+
+    Attributes
+    ----------
+    name : str
+        Identifies the similarity in files, together with `parameters`.
+    symmetric : bool
+        Whether Δ(x, y) = Δ(y, x). There is no default: it must be declared.
+    parameters : mapping
+        Everything that changes the values, in types that JSON can hold.
+    block_size : int, (int, int) or None
+        Preferred number of entries in one call, or the largest (rows, columns).
+    diagonal : float or None
+        Δ(x, x), if it is the same known number for every item; it is then never evaluated.
+    takes_vectors : bool
+        Whether items are rows of a numeric array.
+    evaluations_per_entry : int
+        How many evaluations one entry costs.
+    symmetry_proven : bool
+        Whether the similarity is symmetric by construction, so that no check is needed.
+
+    Examples
+    --------
+    >>> class Overlap(Similarity):
+    ...     name, symmetric = "overlap", True
+    ...     def pair(self, a, b):
+    ...         return len(set(a) & set(b)) / min(len(set(a)), len(set(b)))
+    >>> Overlap().kinds
+    ('pair',)
+    >>> Overlap().fingerprint
+    'overlap{}'
+    """
+
+    name: str = ""
+    symmetric: bool
+    parameters: Mapping[str, Any] = {}
+    block_size: int | tuple[int, int] | None = None
+    diagonal: float | None = None
+    takes_vectors: bool = False
+    evaluations_per_entry: int = 1
+    symmetry_proven: bool = False
+
+    pair: Callable[[Any, Any], float] | None = None
+    pairs: Callable[[list[Pair]], npt.ArrayLike] | None = None
+    block: Callable[[Any, Any], npt.ArrayLike] | None = None
+    aligned: Callable[[Any, Any], npt.ArrayLike] | None = None
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Which of ``pair``, ``pairs`` and ``block`` this similarity has."""
+        return tuple(kind for kind in KINDS if callable(getattr(self, kind, None)))
+
+    @property
+    def fingerprint(self) -> str:
+        """Name and parameters in one line, the same on every machine."""
+        name = self.name or type(self).__name__
+        return name + json.dumps(dict(self.parameters), sort_keys=True, default=repr)
+
+    def prepare(self, items: Items) -> Items:
+        """Turn items into what the other methods take; called once for each set of items."""
+        return items
+
+    def known_diagonal(self, items: Items) -> FloatArray | None:
+        """Return Δ(x, x) of each prepared item, or None where it must be evaluated."""
+        return None if self.diagonal is None else _same_for_all(items, float(self.diagonal))
+
+    def with_diagonal(self, value: float) -> Similarity:
+        """Return a copy of this similarity that declares Δ(x, x) to be `value` for every item."""
+        declared = copy.copy(self)
+        # Not `diagonal`, which means nothing to a class that has its own `known_diagonal`.
+        declared.known_diagonal = partial(_same_for_all, value=value)  # type: ignore[method-assign]
+        return declared
+
+    def symmetrized(self) -> Similarity:
+        """Return (Δ(x, y) + Δ(y, x)) / 2, which costs two evaluations for each entry."""
+        # Symmetrized is a Similarity itself, so its module imports this one.
+        from fewpairs.similarities.symmetrized import Symmetrized  # noqa: PLC0415
+
+        return self if self.symmetric else Symmetrized(self)
+
+    def __repr__(self) -> str:
+        facts = "symmetric" if self.symmetric else "asymmetric"
+        return f"<similarity {self.fingerprint}, {facts}, by {', '.join(self.kinds)}>"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        # scikit-learn's `clone` copies parameters deeply. Declared facts do not change, and a
+        # precomputed matrix may be larger than the memory that is left.
+        return self
+
+
+def _same_for_all(items: Items, value: float) -> FloatArray:
+    return np.full(len(items), value)

@@ -1,0 +1,92 @@
+"""The mean of both orders of an asymmetric similarity."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fewpairs.arrays import FloatArray
+from fewpairs.errors import SimilarityError
+from fewpairs.items.items import Items
+from fewpairs.similarities.protocol import Pair, Similarity
+
+
+class Symmetrized(Similarity):
+    """(Δ(x, y) + Δ(y, x)) / 2, by the same methods as Δ itself.
+
+    Parameters
+    ----------
+    base : Similarity
+        Δ.
+
+    Examples
+    --------
+    >>> from fewpairs import Precomputed
+    >>> mean = Symmetrized(Precomputed([[1.0, 0.2], [0.4, 1.0]]))
+    >>> mean.pairs([(0, 1)]).round(3), mean.evaluations_per_entry
+    (array([0.3]), 2)
+    """
+
+    symmetric = True
+    symmetry_proven = True
+
+    def __init__(self, base: Similarity) -> None:
+        self.base = base
+        self.name = f"symmetrized {base.name or type(base).__name__}"
+        self.parameters = base.parameters
+        self.block_size = _for_both_orders(base.block_size)
+        self.takes_vectors = base.takes_vectors
+        self.diagonal = base.diagonal
+        self.evaluations_per_entry = 2 * base.evaluations_per_entry
+        # A method is offered only where the base has it: the oracle chooses by what is there.
+        self.pair = self._pair if base.pair is not None else None
+        self.pairs = self._pairs if base.pairs is not None else None
+        self.block = self._block if base.block is not None else None
+        self.aligned = self._aligned if base.aligned is not None else None
+
+    @property
+    def fingerprint(self) -> str:
+        """The base's fingerprint, marked."""
+        return f"symmetrized {self.base.fingerprint}"
+
+    def prepare(self, items: Items) -> Items:
+        """Prepare as the base does."""
+        return self.base.prepare(items)
+
+    def known_diagonal(self, items: Items) -> FloatArray | None:
+        """Return the base's diagonal: both orders of (x, x) are the same."""
+        return self.base.known_diagonal(items)
+
+    def _pair(self, a: Any, b: Any) -> float:
+        assert self.base.pair is not None  # noqa: S101 - offered only then
+        return (self.base.pair(a, b) + self.base.pair(b, a)) / 2
+
+    def _pairs(self, pairs: list[Pair]) -> npt.NDArray[Any]:
+        assert self.base.pairs is not None  # noqa: S101 - offered only then
+        return _mean(self.base.pairs(pairs), self.base.pairs([(b, a) for a, b in pairs]))
+
+    def _block(self, left: Any, right: Any) -> npt.NDArray[Any]:
+        assert self.base.block is not None  # noqa: S101 - offered only then
+        return _mean(self.base.block(left, right), np.asarray(self.base.block(right, left)).T)
+
+    def _aligned(self, left: Any, right: Any) -> npt.NDArray[Any]:
+        assert self.base.aligned is not None  # noqa: S101 - offered only then
+        return _mean(self.base.aligned(left, right), self.base.aligned(right, left))
+
+
+def _for_both_orders(size: int | tuple[int, int] | None) -> int | tuple[int, int] | None:
+    """Return a block size that the base also accepts with rows and columns exchanged."""
+    return (min(size), min(size)) if isinstance(size, tuple) else size
+
+
+def _mean(one: npt.ArrayLike, other: npt.ArrayLike) -> npt.NDArray[Any]:
+    first, second = np.asarray(one), np.asarray(other)
+    if first.shape != second.shape:
+        raise SimilarityError(
+            f"the two orders came back with the shapes {first.shape} and {second.shape}.",
+            "Symmetrizing averages them entry by entry.",
+            "Return one number for each pair, and rows × columns for a block.",
+        )
+    return np.asarray((first + second) / 2)

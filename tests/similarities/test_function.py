@@ -1,0 +1,163 @@
+"""A user's own similarity: functions, objects of any class, and what they declare."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from examples import Counter, symmetric_matrix
+
+import fewpairs as fp
+from fewpairs.errors import InputError
+from fewpairs.items.items import Items, as_items
+from fewpairs.similarities import base
+from fewpairs.similarities.function import FACTS, METHODS, as_similarity
+from fewpairs.similarities.protocol import Similarity
+
+
+class Declared:
+    """An object of no class of ours that declares everything, and records what is called."""
+
+    name = "declared"
+    symmetric = True
+    parameters = {"version": 3}  # noqa: RUF012
+    block_size = (7, 5)
+    diagonal = 2.0
+    takes_vectors = True
+    evaluations_per_entry = 4
+    symmetry_proven = True
+    fingerprint = "declared, third edition"
+
+    def __init__(self):
+        self.called = []
+
+    def prepare(self, items):
+        self.called.append("prepare")
+        return Items([f"prepared {value}" for value in items.values])
+
+    def known_diagonal(self, items):
+        return np.array([float(len(text)) for text in items.values])
+
+    def pair(self, a, b):
+        self.called.append("pair")
+        return 1.0
+
+    def pairs(self, pairs):
+        self.called.append("pairs")
+        assert all(text.startswith("prepared") for pair in pairs for text in pair)
+        return [1.0] * len(pairs)
+
+    def block(self, left, right):
+        self.called.append("block")
+        assert all(text.startswith("prepared") for text in [*left, *right])
+        return np.ones((len(left), len(right)))
+
+    def aligned(self, left, right):
+        self.called.append("aligned")
+        return np.ones(len(left))
+
+
+def test_an_object_of_any_class_keeps_all_that_it_declares():
+    theirs = Declared()
+    ours = as_similarity(theirs)
+    assert isinstance(ours, fp.Similarity)
+    for fact in FACTS:
+        assert getattr(ours, fact) == getattr(theirs, fact), fact
+    for method in METHODS:
+        assert getattr(ours, method) == getattr(theirs, method), method
+
+
+def test_nothing_that_the_protocol_declares_is_left_out():
+    derived = {"kinds", "with_diagonal", "symmetrized"}
+    declared = {*Similarity.__annotations__, *vars(Similarity)}
+    public = {name for name in declared if not name.startswith("_")}
+    assert {*FACTS, *METHODS} == public - derived
+
+
+def test_a_run_prepares_the_items_and_prefers_aligned_of_an_object_of_any_class():
+    theirs = Declared()
+    oracle = fp.Oracle(["a", "bb", "ccc"], theirs)
+    assert theirs.called == ["prepare"]
+    assert oracle.diagonal().tolist() == [10.0, 11.0, 12.0]
+    assert oracle.evaluations == 0
+    oracle.entries([0, 1], [1, 2])
+    assert theirs.called == ["prepare", "aligned"]
+    assert oracle.evaluations == 2 * 4
+
+
+def test_an_object_that_declares_the_least_gets_the_defaults():
+    class Least:
+        symmetric = False
+
+        def pair(self, a, b):
+            return 1.0
+
+    ours = as_similarity(Least())
+    assert ours.fingerprint == "Least{}"
+    assert ours.kinds == ("pair",)
+    assert ours.known_diagonal(as_items(["a"])) is None
+    assert (ours.block_size, ours.evaluations_per_entry, ours.symmetry_proven) == (None, 1, False)
+
+
+def test_attributes_of_another_kind_are_not_taken_for_methods_or_facts():
+    class WithData:
+        symmetric = True
+        pairs = ()
+        prepare = None
+
+        def pair(self, a, b):
+            return 1.0
+
+        def parameters(self):
+            """What PyTorch's modules have."""
+
+    assert as_similarity(WithData()).kinds == ("pair",)
+    assert as_similarity(WithData()).fingerprint == "WithData{}"
+    assert fp.Oracle(["a", "b"], WithData()).columns([0]).tolist() == [[1.0], [1.0]]
+
+
+@pytest.mark.parametrize(
+    ("candidate", "says"),
+    [
+        (lambda a, b: 1.0, r"fewpairs\.similarity"),
+        (np.eye(3), "Precomputed"),
+        (fp.StringSimilarity, r"StringSimilarity\(…\)"),
+        (Declared, r"Declared\(…\)"),
+        (type("Undecided", (), {"pair": print})(), "symmetric"),
+        (type("Empty", (fp.Similarity,), {"symmetric": True})(), "pair, pairs or block"),
+        (type("Large", (Declared,), {"block_size": 0})(), "block_size"),
+    ],
+)
+def test_what_is_no_similarity_is_refused_before_the_first_evaluation(candidate, says):
+    with pytest.raises(InputError, match=says):
+        fp.Oracle(["a", "b"], candidate)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"kind": "matrix", "symmetric": True},
+        {"kind": "pair", "symmetric": None},
+        {"kind": "pair", "symmetric": True, "block_size": 0},
+        {"kind": "pair", "symmetric": True, "block_size": (5,)},
+        {"kind": "pair", "symmetric": True, "block_size": (1, 2, 3)},
+    ],
+)
+def test_declarations_are_checked(arguments):
+    with pytest.raises(InputError):
+        fp.similarity(lambda a, b: 1.0, **arguments)
+    with pytest.raises(InputError, match="Precomputed"):
+        fp.similarity(np.eye(3), kind="block", symmetric=True)
+
+
+def test_the_old_places_lead_to_the_same_names():
+    assert base.similarity is fp.similarity
+    assert base.Similarity is fp.Similarity
+    assert base.as_similarity is as_similarity
+
+
+def test_a_declared_diagonal_replaces_the_one_of_the_class():
+    strings = fp.StringSimilarity("token_set_ratio").with_diagonal(0.5)
+    assert strings.known_diagonal(as_items(["a", ""])).tolist() == [0.5, 0.5]
+    counter = Counter(symmetric_matrix(4)).similarity("pair", diagonal=1.0)
+    assert counter.with_diagonal(3.0).known_diagonal(as_items(range(2))).tolist() == [3.0, 3.0]
+    assert counter.known_diagonal(as_items(range(2))).tolist() == [1.0, 1.0]

@@ -1,0 +1,108 @@
+"""What docs/extending.md says can be added from outside takes part in a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from examples import relative, symmetric_matrix
+
+import fewpairs as fp
+from fewpairs.error.interval import INTERVALS, Verdict
+from fewpairs.errors import InputError
+from fewpairs.methods.base import Fit, Method
+from fewpairs.methods.catalogue import METHODS
+from fewpairs.methods.landmarks import SELECTORS
+from fewpairs.methods.options import COUNT, option
+
+MATRIX = symmetric_matrix(60)
+
+
+@dataclass(frozen=True)
+class Mean(Method):
+    """Every entry is the mean of the landmarks' columns, times a factor."""
+
+    times: int = option(1, COUNT)
+    grows = True
+
+    def price(self, planner, landmarks):
+        return planner.price_of_columns(landmarks)
+
+    def fit(self, oracle, landmarks, rng, allowance=None, last=None):
+        columns = oracle.columns(landmarks)
+        core = np.full((1, 1), self.times * columns.mean())
+        return Fit(np.ones((oracle.shape[0], 1)), core)
+
+
+def test_a_method_of_ones_own():
+    found = fp.approximate(range(60), fp.Precomputed(MATRIX), landmarks=5, method=Mean(times=2))
+    assert np.ptp(found.to_dense()) == 0
+    assert found.method == "Mean"
+    with pytest.raises(InputError, match="Make the method with them"):
+        fp.approximate(range(60), fp.Precomputed(MATRIX), method=Mean(), times=3)
+
+
+def test_a_method_by_name(monkeypatch):
+    monkeypatch.setitem(METHODS, "mean", Mean)
+    found = fp.approximate(
+        range(60), fp.Precomputed(MATRIX), budget=500, method="mean", times=3, known="exact"
+    )
+    assert found.method == "mean, known=exact, times=3"
+    assert found.evaluations <= 500
+    with pytest.raises(InputError, match="times is 0"):
+        fp.approximate(range(60), fp.Precomputed(MATRIX), method="mean", times=0)
+    stopped = fp.approximate(
+        range(60), fp.Precomputed(MATRIX), method="mean", target_error=0.5, random_state=0
+    )
+    assert stopped.stopped_because
+
+
+def test_a_selector_of_ones_own(monkeypatch):
+    class Last:
+        reads = False
+
+        def select(self, oracle, count, rng):
+            return np.arange(oracle.shape[1] - count, oracle.shape[1])
+
+    for selection in (Last(), "last"):
+        monkeypatch.setitem(SELECTORS, "last", Last())
+        found = fp.approximate(
+            range(60), fp.Precomputed(MATRIX), landmarks=5, selection=selection, random_state=0
+        )
+        assert found.source.left_landmarks.tolist() == [55, 56, 57, 58, 59]
+
+
+def test_a_similarity_of_any_class():
+    class Absolute:
+        symmetric, name = True, "absolute"
+
+        def pair(self, a, b):
+            return -abs(a - b)
+
+    found = fp.approximate(list(range(60)), Absolute(), landmarks=20, random_state=0)
+    exact = -np.abs(np.subtract.outer(np.arange(60), np.arange(60)))
+    assert relative(found.to_dense(), exact) < 0.2
+
+
+def test_an_interval_of_ones_own(monkeypatch):
+    def certain(A, B, zeta, n_pairs):
+        value = float(np.sqrt(A / B))
+        return Verdict(fp.ErrorEstimate(value, value, value, n_pairs), np.inf)
+
+    monkeypatch.setitem(INTERVALS, "certain", certain)
+    for rule in (certain, "certain"):
+        for run in ({"landmarks": 10}, {"target_error": 0.4}):
+            found = fp.approximate(
+                range(60), fp.Precomputed(MATRIX), error_interval=rule, random_state=0, **run
+            )
+            assert found.error.low == found.error.value == found.error.high
+    with pytest.raises(InputError, match="log-t"):
+        fp.approximate(range(60), fp.Precomputed(MATRIX), error_interval="log-z")
+
+
+def test_a_task_of_ones_own():
+    found = fp.approximate(range(60), fp.Precomputed(MATRIX), landmarks=20, random_state=0)
+    central = np.argsort(-(found @ np.ones(60)), kind="stable")
+    exact = np.argsort(-found.to_dense().sum(axis=1), kind="stable")
+    np.testing.assert_array_equal(central, exact)
