@@ -59,7 +59,7 @@ def test_it_is_unbiased_and_within_the_bound(degree):
     assert squared <= (2 + 3**degree) * sums[0].sum() * sums[1].sum() / size
 
 
-def test_the_same_seed_gives_the_same_sketch_of_unseen_rows():
+def test_the_same_seed_gives_the_same_sketch_of_any_rows():
     rows = np.random.default_rng(3).normal(size=(9000, 5))
     one = TensorSketch(5, 16, 3, np.random.default_rng(0))
     two = TensorSketch(5, 16, 3, np.random.default_rng(0))

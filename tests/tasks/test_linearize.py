@@ -37,12 +37,12 @@ def test_it_comes_near_with_a_large_sketch(bias, exact_linear):
     x = torch.randn(300, 10)
     truth = wanted(first, second, x).detach()
     options = {"exact_linear": exact_linear, "random_state": 0}
-    off = []
+    errors = []
     for size in (30, 3000):
         model = fp.linearize(first, second, expit, x, sketch_size=size, **options)
-        off.append(float((model(x).detach() - truth).square().mean().sqrt() / truth.std()))
-    assert off[1] < 0.15
-    assert off[1] < 0.5 * off[0] or off[0] < 0.05
+        errors.append(float((model(x).detach() - truth).square().mean().sqrt() / truth.std()))
+    assert errors[1] < 0.15
+    assert errors[1] < 0.5 * errors[0] or errors[0] < 0.05
 
 
 def test_a_linear_function_is_exact():

@@ -12,8 +12,8 @@ from fewpairs.sketches.polynomial import Polynomial
 from fewpairs.sketches.sampling import Sampler
 
 #: Directions are found on at least this many rows, and on this many for each term. With 1,000 rows
-#: the errors of benchmarks/elementwise.py are 6 % larger; with fewer rows than terms, directions
-#: would fit the sample alone.
+#: the errors of benchmarks/sketches/elementwise.py are 6 % larger; with fewer rows than terms,
+#: directions would fit the sample alone.
 _FEWEST_ROWS, _ROWS_PER_TERM = 2000, 2
 #: Directions shorter than this share of the longest are rounding: anything from 1e-8 to 1e-15 gives
 #: the same errors.

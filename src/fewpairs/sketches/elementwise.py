@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,10 +20,10 @@ from fewpairs.sketches.polynomial import Polynomial
 from fewpairs.sketches.products import Function, balance
 from fewpairs.sketches.rows import check_dimensions, check_rows
 from fewpairs.sketches.sampling import Sampler
-from fewpairs.sketches.size import Choice, Proposals, SketchPoint, choose_columns, choose_degree
+from fewpairs.sketches.size import Choice, Proposals, choose_columns, choose_degree
 
-#: Errors are estimated from at least this many entries. Half of the intervals of
-#: benchmarks/sketch_intervals.py are then wider than ±11 %, and fewer entries would tell little.
+#: Errors are estimated from at least this many entries. With as few, half of the intervals of
+#: benchmarks/sketches/sketch_intervals.py are wider than ±11 %.
 _FEWEST_ENTRIES = 500
 #: Columns that are tried for a wanted error unless the caller says otherwise. No map has more terms
 #: than this for its leading directions (`fitting`), so that more columns would bring little.
@@ -39,10 +38,8 @@ class ElementwiseMatrix(FactoredMatrix):
     left, core, right :
         As for `FactoredMatrix`.
     polynomial : Polynomial
-    curve : sequence of SketchPoint
-    stopped_because : str
     **facts
-        Others of `FactoredMatrix`.
+        Other parameters of `FactoredMatrix`.
 
     Attributes
     ----------
@@ -58,13 +55,10 @@ class ElementwiseMatrix(FactoredMatrix):
         right: FloatArray | None = None,
         *,
         polynomial: Polynomial,
-        curve: Sequence[SketchPoint] = (),
-        stopped_because: str = "",
         **facts: Any,
     ) -> None:
         super().__init__(left, core, right, **facts)
         self.polynomial = polynomial
-        self.curve, self.stopped_because = list(curve), stopped_because
 
 
 def elementwise(
@@ -84,7 +78,7 @@ def elementwise(
     random_state: RandomState = None,
     n_jobs: int = 1,
 ) -> ElementwiseMatrix:
-    """Factor f(UVᵀ), of which few entries are computed, by Poly-TensorSketch.
+    """Factor f(UVᵀ) from few of its entries, by Poly-TensorSketch.
 
     Parameters
     ----------

@@ -19,17 +19,17 @@ import numpy as np
 
 from fewpairs.arrays import FloatArray, is_whole
 from fewpairs.errors import InputError, UnknownNameError
+from fewpairs.sketches.coefficients import RULES, Wanted
 from fewpairs.sketches.directions import leading_directions
 from fewpairs.sketches.feature_map import FeatureMap, Terms
 from fewpairs.sketches.monomials import Monomials, heaviest
-from fewpairs.sketches.polynomial import PAPERS_COEFFICIENTS, Polynomial, fit_polynomial
+from fewpairs.sketches.polynomial import Polynomial, fit_polynomial
 from fewpairs.sketches.products import Function
 from fewpairs.sketches.sampling import Sampler
 from fewpairs.sketches.tensor_sketch import TensorSketch
 from fewpairs.sketches.tuning import tuned_coefficients
 
-COEFFICIENTS = ("tuned", *PAPERS_COEFFICIENTS)
-# Errors below are of the maps of benchmarks/elementwise.py.
+# Errors below are of the maps of benchmarks/sketches/elementwise.py.
 #: The polynomial that tuning starts from is fitted as if for sketches of this size, whose variance
 #: does not count: most terms are exact. From 10⁴ on this makes no difference.
 _FINE_SKETCH = 10**6
@@ -54,7 +54,7 @@ class SketchOptions:
     degree, sketch_size : int
         At most degree·sketch_size + 1 features come out.
     coefficients : {"tuned", "coreset", "ridge", "chebyshev", "taylor"}
-        "tuned" is our map; the others are the paper's, with coefficients of `fit_polynomial`.
+        "tuned" is our map; the others are the paper's, with coefficients by a rule of `RULES`.
     n_centers : int
         Centres of the coreset.
     exact_terms : bool
@@ -75,8 +75,8 @@ class SketchOptions:
     columns: int | None = None
 
     def __post_init__(self) -> None:
-        if self.coefficients not in COEFFICIENTS:
-            raise UnknownNameError("coefficients", self.coefficients, COEFFICIENTS)
+        if self.coefficients not in ("tuned", *RULES):
+            raise UnknownNameError("coefficients", self.coefficients, ("tuned", *RULES))
         counts = (self.sketch_size, self.n_centers, self.oversampling)
         whole = all(is_whole(count) for count in (self.degree, *counts))
         if not whole or self.degree < 0 or min(counts) < 1:
@@ -138,10 +138,11 @@ def _papers_map(
         most = max(size, degree * size // 2), degree * (size - 1) + 1
         linear = min(left.shape[1], *most)
         size = max(1, (degree * size - linear) // max(1, degree - 1))
-    polynomial = fit_polynomial(
-        sampler.function, left, right, degree, size, choice=options.coefficients,
-        n_centers=options.n_centers, nonnegative=nonnegative, exact=int(linear > 0), rng=rng,
+    wanted = Wanted(
+        sampler.function, left, right, degree, size, rng,
+        n_centers=options.n_centers, nonnegative=nonnegative, exact=int(linear > 0),
     )  # fmt: skip
+    polynomial = fit_polynomial(wanted, options.coefficients)
     sizes = np.abs(polynomial.coefficients[:2])
     exact = _heaviest_monomials(sampler, polynomial.radius, sizes, linear, rng)
     sketch = TensorSketch(left.shape[1], size, degree, rng)
@@ -154,10 +155,11 @@ def _tuned_map(
 ) -> FeatureMap:
     """Take exact monomials and sketches, fit their coefficients, keep leading directions."""
     left, right = sampler.sides
-    polynomial = fit_polynomial(
-        sampler.function, left, right, options.degree, _FINE_SKETCH, choice="coreset",
-        n_centers=options.n_centers, nonnegative=nonnegative, rng=rng,
+    wanted = Wanted(
+        sampler.function, left, right, options.degree, _FINE_SKETCH, rng,
+        n_centers=options.n_centers, nonnegative=nonnegative,
     )  # fmt: skip
+    polynomial = fit_polynomial(wanted)
     columns = options.columns or options.degree * options.sketch_size + 1
     # The constant term is not among those that are counted here.
     n_terms = max(columns, min(columns * options.oversampling, _MOST_TERMS)) - 1

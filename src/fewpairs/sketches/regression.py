@@ -27,10 +27,10 @@ from fewpairs.sketches.products import Function, apply, dense
 
 #: The penalty on the power j is the theorem's for the power j + SHIFT. The paper's definition, and
 #: its code, have 1 here, its theorem 0. Higher powers shrink more with 1, which is better or level
-#: in nearly all lines of benchmarks/elementwise.py: the bound is loosest for low powers.
+#: in nearly all lines of benchmarks/sketches/elementwise.py: the bound is loosest for low powers.
 SHIFT = 1
 #: Directions below this share of the largest are taken for rounding. Anything from 1e-5 to 1e-13
-#: gives the same errors in benchmarks/elementwise.py.
+#: gives the same errors in benchmarks/sketches/elementwise.py.
 _ROUNDING = 1e-9
 #: Entries that are summed up at a time, so that their powers stay within a few megabytes.
 _STRIP_ENTRIES = 2**16

@@ -27,7 +27,7 @@ from fewpairs.numerics import largest, parts, row_squares
 from fewpairs.sketches.near_duplicates import NearDuplicates
 from fewpairs.sketches.products import Function, apply, dense, radius_of, row_products
 
-# Widths of intervals below are those of the maps of benchmarks/sketch_intervals.py.
+# Widths of intervals below are those of the maps of benchmarks/sketches/sketch_intervals.py.
 #: Shares of a sample that are certain, and on the diagonal. Intervals are a quarter wider without
 #: certain entries, and a third wider with a tenth of the diagonal's share. With two or three times
 #: these shares they are 5 % wider, because other entries are fewer.

@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fewpairs.error.estimate import ErrorEstimate
+from fewpairs.error.estimate import ErrorEstimate, SketchPoint
 from fewpairs.sketches.coreset import coreset
 from fewpairs.sketches.feature_map import FeatureMap
 from fewpairs.sketches.fitting import SketchOptions
 from fewpairs.sketches.products import Function, radius_of
 from fewpairs.sketches.regression import Regression, variances
 
-# Errors and columns below are of the data of benchmarks/sketch_target.py.
+# Errors and columns below are of the data of benchmarks/sketches/sketch_target.py.
 #: Degrees that are thought of. They lie closer together where one more degree changes more.
 DEGREES = (1, 2, 3, 4, 6, 8, 10, 14, 20)
 #: Degrees that are tried, where the bound ranks them. The first alone can be 3 times worse than the
@@ -39,15 +39,6 @@ _SMALLEST_STEP, _LARGEST_STEP = 1.25, 4.0
 Draw = Callable[[int, int, int | None], FeatureMap]
 #: Estimates the error of a map, each time from new entries.
 Estimate = Callable[[FeatureMap], ErrorEstimate]
-
-
-class SketchPoint(NamedTuple):
-    """One attempt: the columns that it was allowed, its degree and sketch size, and its error."""
-
-    columns: int
-    degree: int
-    sketch_size: int
-    error: ErrorEstimate
 
 
 class Choice(NamedTuple):

@@ -14,7 +14,7 @@ from fewpairs.sketches.regression import least_squares
 from fewpairs.sketches.sampling import Sampler
 
 #: Sampled entries for each coefficient. With a tenth the errors of maps are 3 % larger, with twice
-#: as many 0.3 % smaller (data of benchmarks/elementwise.py).
+#: as many 0.3 % smaller (data of benchmarks/sketches/elementwise.py).
 _ENTRIES_PER_COEFFICIENT = 500
 #: Rows that are searched for the largest terms; of more rows a sample. With a tenth of it errors
 #: are hardly larger; its price is the terms of as many rows.
