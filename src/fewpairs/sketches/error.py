@@ -91,7 +91,7 @@ def _row_errors(
 def _residuals(
     sampler: Sampler, side: int, rows: IntArray, others: IntArray, guess: FloatArray
 ) -> FloatArray:
-    """Return how far off f is between rows of a side and others of the other side, with z and w."""
+    """Return the residuals of all entries between rows of a side and others of the other side."""
     mine, theirs = sampler.sides[side][rows], dense(sampler.sides[1 - side][others])
     exact = apply(sampler.function, np.asarray(mine @ theirs.T, dtype=np.float64))
     z, w = sampler.scaling[side][rows], sampler.scaling[1 - side][others]

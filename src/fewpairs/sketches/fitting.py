@@ -33,9 +33,9 @@ from fewpairs.sketches.tuning import tuned_coefficients
 #: The polynomial that tuning starts from is fitted as if for sketches of this size, whose variance
 #: does not count: most terms are exact. From 10⁴ on this makes no difference.
 _FINE_SKETCH = 10**6
-#: No more terms than this for directions to be found among, which takes a second at this many and
-#: grows with the cube. With 1,000 the errors of 600 columns are 1.9 times as large, with 4,000 10 %
-#: smaller.
+#: No more terms than this, unless more columns are asked for. Finding leading directions takes
+#: seconds, and grows with the cube. With 1,000 terms the errors of 600 columns are 1.9 times as
+#: large; with 4,000 they are 10 % smaller.
 _MOST_TERMS = 2000
 #: The share of the terms that are monomials; the rest are sketches. With 0.5 errors are 10 %
 #: larger, with 0.9 or 1 they are 2 and 6 % larger: some degrees are then hardly there.

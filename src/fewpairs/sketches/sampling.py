@@ -86,10 +86,8 @@ class Sampler:
     Attributes
     ----------
     function : callable
-    sides : tuple
-        U and V.
-    scaling : tuple of ndarray
-        z and w.
+    sides, scaling : tuple
+        (U, V) and (z, w).
     symmetric : bool
         Whether U and V are one and the same.
     """
