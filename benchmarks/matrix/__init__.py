@@ -1,0 +1,1 @@
+"""The whole similarity matrix from a few pairs: error, price, neighbours, stated intervals."""

@@ -1,0 +1,1 @@
+"""Functions of inner products, f(UVᵀ), without landmarks: kernels, transport, layers."""

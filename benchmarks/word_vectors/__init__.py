@@ -1,0 +1,1 @@
+"""Word vectors by distance geometry: speed, quality, memory, proteins."""
