@@ -37,7 +37,7 @@ def outputs(text: str) -> list[str]:
 
 def main() -> None:
     for subject in subjects():
-        print(f"{docstring(subject / '__init__.py')}\n")
+        print(f"{docstring(subject / '__init__.py').splitlines()[0]}\n")
         for path in benchmarks(subject):
             text = docstring(path)
             print(f"  python -m benchmarks.{subject.name}.{path.stem}")

@@ -27,12 +27,12 @@ SHOWN = (
     "scikit-learn Nystroem",
     "fitted",
 )
-#: s/n
+#: Landmarks relative to the number of items.
 SIZES = (0.05, 0.1, 0.2, 0.3, 0.5)
 
 
 def patched_sicur(matrix, budget: int, seed: int) -> np.ndarray:
-    """SiCUR, symmetrised, with evaluated entries and the diagonal, as a gift, put back."""
+    """SiCUR, symmetrised, with evaluated entries put back, and the diagonal too, free of charge."""
     found = run(matrix, budget, seed, "sicur", known="exact").symmetrized()
     dense = found.to_dense()
     np.fill_diagonal(dense, np.diag(matrix))

@@ -73,7 +73,7 @@ def of_an_expensive_run(kind: str, n: int, s: int) -> float:
 
     function = {"pair": pair, "pairs": pairs, "block": block}[kind]
     similarity = fp.similarity(function, kind=kind, symmetric=True, name="slow")
-    fp.approximate(np.arange(5), similarity, landmarks=2, progress=False)  # imported and compiled
+    fp.approximate(np.arange(5), similarity, landmarks=2, progress=False)  # before the clock starts
     inside = 0.0
     start = time.perf_counter()
     fp.approximate(

@@ -26,6 +26,6 @@ def publish(name: str, text: str, *, quick: bool) -> None:
 
 
 def spread(values: Sequence[float]) -> str:
-    """Mean ± standard deviation; of errors above 10 only the order matters."""
+    """Mean ± standard deviation of errors; a mean above 10 is only said to be that."""
     mean = float(np.mean(values))
     return ">10" if mean > 10 else f"{mean:.3f} ± {np.std(values):.3f}"

@@ -1,4 +1,4 @@
-"""Gaussian kernels by Poly-TensorSketch, as in Figure 1: error by sketch size and by degree.
+"""Gaussian kernels by Poly-TensorSketch, as in the paper's Figure 1: error by size and degree.
 
 K = exp(−γ|x − y|²) on 1,000 rows, with γ = 0.1 over the mean squared distance (entries around 0.9)
 and 1 over it (around 0.4). All methods return as many columns, degree · size + 1 at most. The
@@ -29,7 +29,7 @@ METHODS = {
     "Chebyshev-TS": {"coefficients": "chebyshev"},
 }
 FOURIER = "random Fourier features"
-#: Trials of what varies so little that fewer tell the mean.
+#: Trials of what varies so little that this many tell the mean.
 FEWER = {"**fewpairs (default)**": 20, "1 term a column": 10, "all sketched, 4 terms a column": 10}
 SIZES, DEGREES = (5, 10, 20, 40), (2, 3, 5, 10, 20)
 

@@ -38,7 +38,7 @@ def run(title: str, n: int) -> tuple[float, float, float, float, int, float]:
     """Wall and CPU seconds of factoring, seconds of one product and of a few rows; bytes; error."""
     options = {"random_state": 0, "n_jobs": THREADS, **METHODS[title]}
     u = rows(n)
-    fp.elementwise(np.exp, u[:FEW], **options)  # compiled, threads started
+    fp.elementwise(np.exp, u[:FEW], **options)  # compiles, starts threads
     few = time.perf_counter()
     fp.elementwise(np.exp, u[:FEW], **options)
     few = time.perf_counter() - few
@@ -85,7 +85,7 @@ def main() -> None:
             context = multiprocessing.get_context("spawn")
             with ProcessPoolExecutor(1, mp_context=context) as pool:
                 taken, cpu, product, few, memory, error = pool.submit(run, title, n).result()
-            # A line through the times at a few rows and at n: what is left of it at no rows.
+            # Where the line through the times at a few rows and at n rows meets n = 0.
             fixed = few * max(0.0, 1 - FEW * (taken - few) / ((n - FEW) * few))
             seconds.append(taken)
             growing.append(taken - fixed)

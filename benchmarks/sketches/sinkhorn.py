@@ -175,7 +175,7 @@ def lines(n: int, gamma: float, images: list[np.ndarray], reference: dict) -> li
 
 
 def blurred(x: np.ndarray, y: np.ndarray, gamma: float) -> tuple[np.ndarray, str]:
-    """Where each colour of x goes: the mean of the colours of y that it is moved to."""
+    """Where each colour of x goes, the mean of colours of y, and how good the plan is in words."""
     a, b = np.full(len(x), 1 / len(x)), np.full(len(y), 1 / len(y))
     kernel = fp.rbf_kernel(x, y, gamma=gamma, degree=15, sketch_size=8, random_state=0, n_jobs=2)
     found = fp.sinkhorn(a, b, kernel=kernel, max_iterations=100, tolerance=1e-3)

@@ -208,16 +208,10 @@ def rows_of(name: str, most: int | None, seeds: range, ranks: dict[str, list[int
         for (of, title), results in found.items():
             if of == label:
                 accuracy, spent, seconds = np.array(results).T
-                printed = PRINTED.get((name, label, title))
-                yield [
-                    f"{name} ({len(whole.labels):,})",
-                    label,
-                    title,
-                    f"{100 * accuracy.mean():.1f} ± {100 * accuracy.std():.1f}",
-                    printed or "",
-                    f"{spent.mean() / 1e6:.2f}",
-                    f"{seconds.mean():.1f}",
-                ]
+                shown = f"{100 * accuracy.mean():.1f} ± {100 * accuracy.std():.1f}"
+                cells = [shown, PRINTED.get((name, label, title), "")]
+                cells += [f"{spent.mean() / 1e6:.2f}", f"{seconds.mean():.1f}"]
+                yield [f"{name} ({len(whole.labels):,})", label, title, *cells]
 
 
 def main() -> None:

@@ -27,7 +27,7 @@ def main() -> None:
     rng = np.random.default_rng(0)
     documents = tweets[rng.integers(0, len(tweets), n)]
     landmarks = tweets[rng.permutation(len(tweets))[:s]]
-    fp.wmd(documents[:10], landmarks[:2])  # compiled
+    fp.wmd(documents[:10], landmarks[:2])  # compiles before the clock starts
     before = peak_memory()
     rows, seconds = [], {}
     for jobs in (1, 2, 1, 2):
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def long_documents(words: int) -> None:
-    """Print what one distance between two documents of so many different words takes."""
+    """Print time and memory of one distance between two documents of that many different words."""
     rng = np.random.default_rng(0)
     vectors = fp.WordVectors(
         [f"w{k}" for k in range(2 * words)], rng.normal(size=(2 * words, 50)).astype(np.float32)

@@ -87,7 +87,7 @@ def rivals() -> dict[str, Distance]:
 
 
 def _tokens(document: fp.Documents) -> list[str]:
-    """Tokens in the numbers in which they occur, from weights that are counts / total."""
+    """Tokens of a document, each as often as it occurs; weights are counts / total."""
     smallest = document.weights.min()
     counts = np.rint(document.weights / smallest).astype(int)
     words = vectors().words
@@ -105,7 +105,7 @@ def ours(documents: fp.Documents, landmarks: np.ndarray, repeats: int) -> list[f
     """Microseconds a pair, distances between words included."""
     ground = Ground.of(vectors(), "euclidean", normalize=False)
     chosen = documents[landmarks]
-    ground.block(documents[:50], chosen[:2])  # compiled and in memory
+    ground.block(documents[:50], chosen[:2])  # compiles before the clock starts
     taken = []
     for _ in range(repeats):
         start = time.thread_time()

@@ -89,7 +89,7 @@ def accuracies(rows: np.ndarray, task: Task) -> tuple[float, float]:
 
 
 def best_gamma(make: Callable, labels: np.ndarray) -> float:
-    """By cross-validation on some training documents."""
+    """The γ that does best in cross-validation on some training documents."""
     # Where γ is so large that landmarks say nothing about others, there may be no features.
     made = {gamma: rows for gamma in GAMMAS if (rows := make(gamma)).shape[1]}
     scores = {g: searched(prepared(r, len(r)), labels).best_score_ for g, r in made.items()}

@@ -49,7 +49,7 @@ def gram(n: int, dimensions: int, noise: float, seed: int) -> np.ndarray:
 
 
 def score(points: np.ndarray, g: np.ndarray, m: int) -> float:
-    """Equation 13: pairs of references once, and others with references."""
+    """Equation 13: the mean over pairs of references, each once, and of others with references."""
     misfit = (points @ points[:m].T - g[:, :m]) ** 2
     n = len(g)
     total = np.triu(misfit[:m]).sum() + misfit[m:].sum()

@@ -117,7 +117,7 @@ def main() -> None:
     sequences = [found.letters for found in fp.read_fasta(path)]
     if options.quick:
         sequences = sequences[:2000]
-    fp.train_word_vectors(fp.kmer_documents(sequences[:500], K), 8)  # compiled
+    fp.train_word_vectors(fp.kmer_documents(sequences[:500], K), 8)  # compiles
     rows = []
     for window in (3, 7):
         for row in results(sequences, window, 5 if options.quick else options.epochs):

@@ -70,7 +70,7 @@ def train_ours(title: str, dimensions: int, limit: int | None) -> Trained:
     texts = wikipedia(limit)
     options = {"dimensions": dimensions, "min_count": MIN_COUNT, "n_jobs": THREADS, **OURS[title]}
     few = fp.DistanceGeometryVectors(**options | {"dimensions": 5})
-    few.fit(texts[:2000])  # compiled
+    few.fit(texts[:2000])  # compiles before the clock starts
     model = fp.DistanceGeometryVectors(**options)
     before, clock = peak_memory(), Clock()
     corpus = EncodedCorpus.of(texts, min_count=MIN_COUNT)
