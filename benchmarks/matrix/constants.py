@@ -67,8 +67,8 @@ def main() -> None:
             print(*rows[-1], sep=" | ", flush=True)
     headings = ["matrix", "constant", "smaller", "the method's", "larger"]
     text = (
-        "The value of the constant, the mean error with it, and the single pairs bought, at 15 % of "
-        f"all pairs; {len(seeds)} seeds.\n\n{table(headings, rows)}\n"
+        "The value of the constant, the mean error with it, and the single pairs bought, at 15 % "
+        f"of all pairs; {len(seeds)} seeds.\n\n{table(headings, rows)}\n"
     )
     print("\n" + text)
     publish("constants", text, quick=options.quick)
