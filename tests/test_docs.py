@@ -1,4 +1,4 @@
-"""Every Python block in the README and the docs runs, page by page, in order."""
+"""Pages keep their word: code runs, links lead somewhere, commands and tables exist."""
 
 from __future__ import annotations
 
@@ -8,11 +8,21 @@ from pathlib import Path
 import matplotlib as mpl
 import pytest
 
+from benchmarks.__main__ import benchmarks, docstring, outputs, subjects
+
 mpl.use("Agg")
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+TABLES = sorted((ROOT / "docs" / "tables").glob("*.md"))
+BENCHMARKS = [path for subject in subjects() for path in benchmarks(subject)]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
+COMMAND = re.compile(r"python -m (benchmarks[\w.]*)")
+
+
+def module_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
@@ -23,13 +33,21 @@ def test_code_on_the_page_runs(page, tmp_path, monkeypatch):
         exec(compile(code, str(page), "exec"), names)  # noqa: S102 - our own pages
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+@pytest.mark.parametrize("page", PAGES + TABLES, ids=lambda p: f"{p.parent.name}/{p.name}")
 def test_links_lead_somewhere(page):
     text = page.read_text(encoding="utf-8")
-    for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", text):
+    for target in LINK.findall(text) + re.findall(r'<img src="([^"]+)"', text):
         assert (page.parent / target).exists(), target
-    for target in re.findall(r'<img src="([^"]+)"', text):
-        assert (page.parent / target).exists(), target
+
+
+def test_every_table_has_a_page_that_links_to_it():
+    linked = {
+        (page.parent / target).resolve()
+        for page in PAGES
+        for target in LINK.findall(page.read_text(encoding="utf-8"))
+    }
+    assert TABLES
+    assert set(TABLES) <= linked, set(TABLES) - linked
 
 
 def test_commands_in_the_readme_are_those_of_ci():
@@ -41,6 +59,33 @@ def test_commands_in_the_readme_are_those_of_ci():
 
 
 def test_benchmarks_named_on_the_pages_exist():
-    for page in PAGES:
-        for name in re.findall(r"benchmarks/(\w+\.py)", page.read_text(encoding="utf-8")):
-            assert (ROOT / "benchmarks" / name).is_file(), name
+    known = {"benchmarks", *map(module_of, BENCHMARKS)}
+    for page in PAGES + TABLES:
+        text = page.read_text(encoding="utf-8")
+        assert set(COMMAND.findall(text)) <= known, page.name
+        for name in re.findall(r"benchmarks/[\w/]+\.py", text):
+            assert (ROOT / name).is_file(), name
+
+
+@pytest.mark.parametrize("path", BENCHMARKS, ids=module_of)
+def test_every_benchmark_states_its_own_command(path):
+    text = docstring(path)
+    assert COMMAND.findall(text) == [module_of(path)]
+    source = path.read_text(encoding="utf-8")
+    for option in re.findall(r"--\w+", text[text.index("python -m") :]):
+        assert option == "--quick" or f'"{option}"' in source, option
+
+
+@pytest.mark.parametrize("path", BENCHMARKS, ids=module_of)
+def test_every_benchmark_names_what_it_writes(path):
+    source = path.read_text(encoding="utf-8")
+    written = {f"docs/tables/{name}.md" for name in re.findall(r'publish\("([\w-]+)"', source)}
+    named = outputs(docstring(path))
+    assert written == {name for name in named if name.endswith(".md")}
+    for name in named:
+        assert (ROOT / name).is_file(), name
+
+
+def test_every_table_has_a_benchmark_that_writes_it():
+    written = {ROOT / name for path in BENCHMARKS for name in outputs(docstring(path))}
+    assert set(TABLES) <= written, set(TABLES) - written

@@ -29,7 +29,7 @@ _PLAIN_TUNING, _FEWEST_PLAIN = 1 / 3, 200
 _LARGEST_SHARE, _LARGEST_PART = 10, 4
 #: The squared error outside the columns is taken to fall like s^-1.5, as it does at 100 landmarks;
 #: this only decides when near pairs stop. Half or twice as much changes the error of the result by
-#: at most 3 % (docs/tables/constants.md).
+#: at most 2 % (docs/tables/constants.md).
 _DECAY = 1.5
 
 DiagonalOption: TypeAlias = Literal["evaluate"] | float | None

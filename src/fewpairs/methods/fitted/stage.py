@@ -20,7 +20,7 @@ from fewpairs.oracle.oracle import Oracle
 #: Below this many landmarks a fold would hold out a single one, and similar columns say little.
 FEW = 10
 #: What the folds' equations count beside the tuning pairs' in a first core, which only decides when
-#: near pairs stop. From 0.03 to 3 the same pairs are bought (docs/tables/constants.md).
+#: near pairs stop. From 0.03 to 3 nearly the same pairs are bought (docs/tables/constants.md).
 _FOLDS_BESIDE_PAIRS = 0.3
 
 

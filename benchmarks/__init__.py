@@ -1,0 +1,1 @@
+"""Benchmarks, one folder a subject; `python -m benchmarks` lists them."""

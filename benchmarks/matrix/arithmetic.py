@@ -1,0 +1,92 @@
+"""Time of everything but evaluations: the default method on one core, and at 100,000 items.
+
+Seconds of a run less those inside the similarity, tanh of inner products. Each run in a process of
+its own, medians of three where there are several. Prints its table.
+
+    python -m benchmarks.matrix.arithmetic [--quick]
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import numpy as np
+import threadpoolctl
+
+import fewpairs as fp
+from benchmarks.shared.budgets import cost_of_columns
+from benchmarks.shared.command import arguments
+from benchmarks.shared.measures import peak_memory
+from benchmarks.shared.tables import table
+
+#: Seconds of a first prototype on one core, by (n, s): what the method must not fall back to.
+PROTOTYPE = {(2000, 100): 2, (5000, 200): 6, (10_000, 300): 16, (20_000, 300): 41}
+#: Two sizes large enough that near items are found by an index: how time grows between them.
+INDEXED = [(100_000, 300), (200_000, 300)]
+
+
+def once(n: int, s: int) -> tuple[float, float, float]:
+    """Seconds beside the similarity, peak memory in GB, stated error."""
+    vectors = np.random.default_rng(0).normal(size=(n, 20))
+    inside = 0.0
+
+    class Tanh(fp.VectorSimilarity):
+        def block(self, left, right):
+            nonlocal inside
+            start = time.perf_counter()
+            values = super().block(left, right)
+            inside += time.perf_counter() - start
+            return values
+
+    tanh = Tanh("sigmoid", gamma=0.1, coef0=-0.5)
+    fp.approximate(vectors[:100], tanh, landmarks=15)  # compiles before the clock starts
+    inside = 0.0
+    budget = cost_of_columns(n, s)
+    start = time.perf_counter()
+    found = fp.approximate(vectors, tanh, budget=budget, random_state=0, error_pairs=1000)
+    took = time.perf_counter() - start
+    return took - inside, peak_memory() / 1e9, found.error.value
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("--once", nargs=3, type=int, help="used by the benchmark itself")
+    options = parser.parse_args()
+    if options.once:
+        n, s, threads = options.once
+        with threadpoolctl.threadpool_limits(threads):
+            print(*once(n, s))
+        return
+    sizes = [*PROTOTYPE] if not options.quick else [*PROTOTYPE][:2]
+    rows = []
+    seconds: dict[tuple[int, int], float] = {}
+    for n, s in [
+        *sizes,
+        *([] if options.quick else [(50_000, 300), *INDEXED, (100_000, 500)]),
+    ]:
+        threads = 1 if (n, s) in PROTOTYPE else 2
+        command = [sys.executable, "-m", "benchmarks.matrix.arithmetic", "--once"]
+        command += [str(n), str(s), str(threads)]
+        found = []
+        for _ in range(1 if n == 50_000 or s == 500 else 3):
+            done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603
+            found.append([float(x) for x in done.stdout.split()])
+        took, memory, error = np.median(found, axis=0)
+        slowest = max(run[0] for run in found)
+        before = PROTOTYPE.get((n, s))
+        gain = f"{before / took:.1f}× ({before / slowest:.1f} at worst)" if before else "–"
+        seconds[n, s] = float(took)
+        rows.append((f"{n:,}", s, threads, f"{took:.1f}", gain, f"{memory:.2f}", f"{error:.3f}"))
+        print(rows[-1], flush=True)
+    headings = ["n", "s", "threads", "seconds", "prototype / ours", "peak GB", "stated error"]
+    print(table(headings, rows))
+    if not options.quick:
+        (n, _), (m, _) = INDEXED
+        power = np.log(seconds[INDEXED[1]] / seconds[INDEXED[0]]) / np.log(m / n)
+        print(f"\nfrom {n:,} to {m:,} items the time grows like n^{power:.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What several benchmarks use: data, tables, measures, the command line."""

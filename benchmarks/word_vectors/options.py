@@ -1,0 +1,86 @@
+"""What each option of the word vectors is worth, and how the default was chosen.
+
+One option is changed at a time, on English Wikipedia, K = 200. The default number of references is
+the one that does best in the first column, on every second pair of MEN; the other columns took no
+part in that choice. The other defaults are the paper's. Writes docs/tables/word-vector-options.md.
+
+    FEWPAIRS_DATA=… python -m benchmarks.word_vectors.options [--quick]
+"""
+
+from __future__ import annotations
+
+import math
+import time
+
+from threadpoolctl import threadpool_limits
+
+import fewpairs as fp
+from benchmarks.shared import word_quality as quality
+from benchmarks.shared.command import arguments, need_data
+from benchmarks.shared.tables import publish, table
+from benchmarks.shared.texts import MIN_COUNT, wikipedia
+from fewpairs.text.cooccurrence import Cooccurrences
+from fewpairs.text.corpus import EncodedCorpus
+
+COUNTING = {
+    "default": {},
+    "window 5": {"window": 5},
+    "window 15": {"window": 15},
+    "flat": {"weighting": "flat"},
+    "harmonic": {"weighting": "harmonic"},
+    "subsample 1e-3": {"subsample": 1e-3, "random_state": 0},
+}
+POINTWISE = {
+    "positive": {"positive": True},
+    "smoothing 0.75": {"smoothing": 0.75},
+    "positive, smoothing 0.75": {"positive": True, "smoothing": 0.75},
+    "positive, shift log 5": {"positive": True, "shift": math.log(5)},
+}
+PLACING = {
+    "4K references": {"references": "paper"},
+    "20K references": {"references": 20 * 200},
+    "40K references": {"references": 40 * 200},
+    "coreness": {"order": "coreness"},
+    "4K references, coreness": {"references": "paper", "order": "coreness"},
+    "eigs": {"method": "eigs"},
+}
+
+
+def line(title: str, model: fp.DistanceGeometryVectors, counts: Cooccurrences, gram) -> list[str]:
+    """One line of the table."""
+    start = time.process_time()
+    model._place(counts, gram)  # noqa: SLF001 - one counting serves many settings
+    seconds = time.process_time() - start
+    vectors = model.vectors_
+    scores = [quality.similarity(vectors, name)[0] for name in quality.SIMILARITY]
+    cells = [f"{score:.3f}" for score in (quality.half_of_men(vectors), *scores)]
+    return [title, f"{seconds:.1f}", *cells]
+
+
+def main() -> None:
+    options = arguments(__doc__).parse_args()
+    need_data()
+    corpus = EncodedCorpus.of(wikipedia(10_000 if options.quick else None), min_count=MIN_COUNT)
+    rows = []
+
+    def add(title: str, counts: Cooccurrences, pointwise: dict, placing: dict) -> None:
+        model = fp.DistanceGeometryVectors(200, n_jobs=2, **placing)
+        rows.append(line(title, model, counts, counts.pmi(**pointwise)))
+        print(*rows[-1], sep=" | ", flush=True)
+
+    with threadpool_limits(1):
+        for title, counting in COUNTING.items():
+            counts = Cooccurrences.of(corpus, n_jobs=2, **counting)
+            add(title, counts, {}, {})
+            if title == "default":
+                for name, pointwise in POINTWISE.items():
+                    add(name, counts, pointwise, {})
+                for name, placing in PLACING.items():
+                    add(name, counts, {}, placing)
+    headings = ["changed", "CPU s of the vector step", "half of MEN", *quality.SIMILARITY]
+    text = table(headings, rows) + "\n"
+    publish("word-vector-options", text, quick=options.quick)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,201 @@
+"""Word vectors from 16 million words: seconds and quality, against gensim on the same tokens.
+
+Every training runs in a process of its own, on two threads, from the same token lists; reading and
+tokenising are not timed. Ratios are those of CPU seconds, which count all threads and which other
+work on the machine changes little. `--keep` saves the vectors, for cnn.py. Writes
+docs/tables/word-vectors.md.
+
+    FEWPAIRS_DATA=… python -m benchmarks.word_vectors.speed [--quick] [--dimensions 100 200 300]
+        [--keep FOLDER]
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import re
+import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+import fewpairs as fp
+from benchmarks.shared import word_quality as quality
+from benchmarks.shared.command import arguments, need_data
+from benchmarks.shared.measures import peak_memory
+from benchmarks.shared.tables import publish, table
+from benchmarks.shared.texts import MIN_COUNT, wikipedia
+from fewpairs.text.cooccurrence import Cooccurrences
+from fewpairs.text.corpus import EncodedCorpus
+
+OURS: dict[str, dict[str, Any]] = {
+    "build-up, 4K references": {"references": "paper"},
+    "**build-up (default)**": {},
+    "default, positive PMI, smoothing 0.75": {"positive": True, "smoothing": 0.75},
+    "divide and conquer": {"method": "divide"},
+    "eigs": {"method": "eigs"},
+}
+RIVALS = ("gensim word2vec", "gensim fastText", "random")
+THREADS = 2
+
+
+class Trained(NamedTuple):
+    """Vectors and what they took: wall and CPU seconds by stage, bytes at the peak."""
+
+    words: list[str]
+    array: np.ndarray
+    wall: dict[str, float]
+    cpu: dict[str, float]
+    memory: int
+
+
+class Clock:
+    """Wall and CPU seconds by stage."""
+
+    def __init__(self) -> None:
+        self.wall: dict[str, float] = {}
+        self.cpu: dict[str, float] = {}
+        self._last = time.perf_counter(), time.process_time()
+
+    def stop(self, stage: str) -> None:
+        """End a stage; the next begins."""
+        now = time.perf_counter(), time.process_time()
+        self.wall[stage], self.cpu[stage] = now[0] - self._last[0], now[1] - self._last[1]
+        self._last = now
+
+
+def train_ours(title: str, dimensions: int, limit: int | None) -> Trained:
+    texts = wikipedia(limit)
+    options = {"dimensions": dimensions, "min_count": MIN_COUNT, "n_jobs": THREADS, **OURS[title]}
+    few = fp.DistanceGeometryVectors(**options | {"dimensions": 5})
+    few.fit(texts[:2000])  # compiles before the clock starts
+    model = fp.DistanceGeometryVectors(**options)
+    before, clock = peak_memory(), Clock()
+    corpus = EncodedCorpus.of(texts, min_count=MIN_COUNT)
+    clock.stop("reading tokens")
+    counts: Cooccurrences = model._counts(corpus)  # noqa: SLF001 - stage by stage
+    clock.stop("counting")
+    gram = model._pmi(counts)  # noqa: SLF001
+    clock.stop("PMI")
+    model._place(counts, gram)  # noqa: SLF001
+    clock.stop("vectors")
+    vectors = model.vectors_
+    return Trained(vectors.words, vectors.array, clock.wall, clock.cpu, peak_memory() - before)
+
+
+def train_gensim(title: str, dimensions: int, limit: int | None) -> Trained:
+    from gensim.models import FastText, Word2Vec
+
+    texts = wikipedia(limit)
+    kind = Word2Vec if "word2vec" in title else FastText
+    before, clock = peak_memory(), Clock()
+    model = kind(
+        texts, vector_size=dimensions, window=5, min_count=MIN_COUNT, sg=1, negative=5, epochs=5,
+        workers=THREADS, seed=1,
+    )  # fmt: skip
+    clock.stop("vectors")
+    kept = model.wv
+    return Trained(
+        list(kept.index_to_key), kept.vectors, clock.wall, clock.cpu, peak_memory() - before
+    )
+
+
+def train_random(title: str, dimensions: int, limit: int | None) -> Trained:  # noqa: ARG001
+    words = EncodedCorpus.of(wikipedia(limit), min_count=MIN_COUNT).words
+    array = np.random.default_rng(0).normal(size=(len(words), dimensions)).astype(np.float32)
+    return Trained(words, array, {"vectors": 0.0}, {"vectors": 0.0}, 0)
+
+
+def in_its_own_process(title: str, dimensions: int, limit: int | None) -> Trained:
+    train = train_random if title == "random" else train_gensim
+    train = train_ours if title in OURS else train
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        return pool.submit(train, title, dimensions, limit).result()
+
+
+def keep(folder: Path, title: str, dimensions: int, found: Trained) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    name = re.sub(r"[^A-Za-z0-9]+", "-", title).strip("-")
+    fp.WordVectors(found.words, found.array).save(folder / f"{name}-{dimensions}.npz")
+
+
+def row(title: str, dimensions: int, found: Trained) -> list[str]:
+    vectors = fp.WordVectors(found.words, found.array)
+    with threadpool_limits(1):  # threads that wait for a busy core only get in the way
+        return _row(title, dimensions, found, vectors)
+
+
+def _row(title: str, dimensions: int, found: Trained, vectors: fp.WordVectors) -> list[str]:
+    cells = [f"{quality.similarity(vectors, name)[0]:.3f}" for name in quality.SIMILARITY]
+    cells += [f"{100 * quality.analogies(vectors):.1f}"]
+    cells += [f"{score:.1f}" for score in quality.qvec(vectors)]
+    cells += [f"{quality.f1(vectors, name):.1f}" for name in quality.CLASSIFICATION]
+    split = " + ".join(f"{seconds:.1f}" for seconds in found.cpu.values())
+    return [
+        str(dimensions),
+        title,
+        f"{sum(found.cpu.values()):.1f} ({split})" if len(found.cpu) > 1 else f"{split}",
+        f"{sum(found.wall.values()):.1f}",
+        f"{found.memory / 1e9:.2f}",
+        *cells,
+    ]
+
+
+def ratios(dimensions: int, all_found: dict[str, Trained]) -> list[str]:
+    """Sentences that tell how many times less CPU time ours takes than each rival."""
+    lines = []
+    for rival in RIVALS[:2]:
+        if rival not in all_found:
+            continue
+        theirs = all_found[rival].cpu["vectors"]
+        for title in OURS:
+            ours = all_found[title].cpu
+            lines.append(
+                f"- K = {dimensions}, {title}: from tokens to vectors "
+                f"{theirs / sum(ours.values()):.0f}× faster than {rival}, the vector step alone "
+                f"{theirs / ours['vectors']:.0f}×."
+            )
+    return lines
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("--dimensions", type=int, nargs="*", default=[100, 200, 300])
+    parser.add_argument(
+        "--fasttext", type=int, nargs="*", default=[100, 200, 300], help="K with fastText too"
+    )
+    parser.add_argument("--keep", type=Path, help="a folder for the vectors, for cnn.py")
+    options = parser.parse_args()
+    need_data()
+    limit = 10_000 if options.quick else None
+    sizes = [100] if options.quick else options.dimensions
+    rows, lines = [], []
+    for dimensions in sizes:
+        found = {}
+        for title in (*OURS, *RIVALS):
+            if title == "gensim fastText" and dimensions not in options.fasttext:
+                continue
+            found[title] = in_its_own_process(title, dimensions, limit)
+            if options.keep:
+                keep(options.keep, title, dimensions, found[title])
+            rows.append(row(title, dimensions, found[title]))
+            print(*rows[-1], sep=" | ", flush=True)
+        lines += ratios(dimensions, found)
+        print(*lines, sep="\n", flush=True)
+        if not options.quick:
+            headings = ["K", "method", "CPU s (tokens + counts + PMI + vectors)", "wall s", "GB"]
+            headings += [*quality.SIMILARITY, "analogies, %", "QVEC", "QVEC-CCA"]
+            headings += [f"F1 {name}" for name in quality.CLASSIFICATION]
+            shares = {name: quality.similarity(
+                fp.WordVectors(found[title].words, found[title].array), name)[1]
+                for name in quality.SIMILARITY}  # fmt: skip
+            covered = ", ".join(f"{name} {share:.0%}" for name, share in shares.items())
+            text = f"{table(headings, rows)}\n\nPairs covered: {covered}.\n\n" + "\n".join(lines)
+            publish("word-vectors", text, quick=options.quick)
+
+
+if __name__ == "__main__":
+    main()
