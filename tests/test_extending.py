@@ -7,14 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from examples import relative, symmetric_matrix
+from typer.testing import CliRunner
 
 import fewpairs as fp
+from fewpairs.cli.app import app
 from fewpairs.error.interval import INTERVALS, Verdict
 from fewpairs.errors import InputError
+from fewpairs.items.readers import READERS, read_items
 from fewpairs.methods.base import Fit, Method
 from fewpairs.methods.catalogue import METHODS
 from fewpairs.methods.landmarks import SELECTORS
 from fewpairs.methods.options import COUNT, option
+from fewpairs.sketches.coefficients import RULES
 
 MATRIX = symmetric_matrix(60)
 
@@ -99,6 +103,28 @@ def test_an_interval_of_ones_own(monkeypatch):
             assert found.error.low == found.error.value == found.error.high
     with pytest.raises(InputError, match="log-t"):
         fp.approximate(range(60), fp.Precomputed(MATRIX), error_interval="log-z")
+
+
+def test_a_coefficient_rule_of_ones_own(monkeypatch):
+    u = np.random.default_rng(0).normal(size=(40, 3)) / 3
+    monkeypatch.setitem(RULES, "short", lambda wanted: np.array([2.0]))
+    with pytest.raises(InputError, match="11 of them"):
+        fp.elementwise(np.exp, u, coefficients="short", random_state=0)
+    monkeypatch.setitem(RULES, "mean", lambda wanted: 2 * np.eye(1, wanted.degree + 1)[0])
+    found = fp.elementwise(np.exp, u, coefficients="mean", error_pairs=0, random_state=0)
+    np.testing.assert_allclose(found.to_dense(), 2.0)
+    assert "mean" in found.method
+
+
+def test_a_file_format_of_ones_own(monkeypatch, tmp_path):
+    monkeypatch.setitem(READERS, ".lst", lambda path, column: path.read_text().split(";"))
+    (tmp_path / "names.lst").write_text(";".join(f"name {i}" for i in range(30)))
+    assert len(list(read_items(tmp_path / "names.lst"))) == 30
+    target = tmp_path / "names.fewpairs"
+    arguments = [str(tmp_path / "names.lst"), "--landmarks", "5", "-o", str(target)]
+    outcome = CliRunner().invoke(app, ["approximate", *arguments])
+    assert outcome.exit_code == 0, outcome.output
+    assert fp.load(target).shape == (30, 30)
 
 
 def test_a_task_of_ones_own():

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fewpairs.arrays import FloatArray
+from fewpairs.errors import InputError
 from fewpairs.sketches.coefficients import RULES, Wanted
 from fewpairs.sketches.products import apply
 
@@ -51,7 +52,14 @@ def fit_polynomial(wanted: Wanted, rule: str = "coreset") -> Polynomial:
     """Choose the coefficients of a polynomial, by a rule of the table `RULES`."""
     grid = wanted.radius * np.cos(np.linspace(0, np.pi, _COMPARED_POINTS))
     values = apply(wanted.function, grid)
-    coefficients = RULES[rule](wanted)
+    coefficients = np.asarray(RULES[rule](wanted), dtype=np.float64)
+    if coefficients.shape != (wanted.degree + 1,) or not np.isfinite(coefficients).all():
+        raise InputError(
+            f'the rule "{rule}" returned coefficients of the shape {coefficients.shape}, or not '
+            "finite ones.",
+            f"A polynomial of degree {wanted.degree} has {wanted.degree + 1} of them.",
+            "Return one for each power of x / wanted.radius, lowest first; 0 for those not used.",
+        )
     if wanted.nonnegative:
         coefficients = np.maximum(coefficients, 0)
     residuals = np.polynomial.polynomial.polyval(grid / wanted.radius, coefficients) - values

@@ -140,7 +140,7 @@ class PolynomialSketch(_Sketch):
 
 
 class RBFSketch(_Sketch):
-    """Features of the Gaussian kernel exp(−γ·|x − y|²), by Poly-TensorSketch.
+    """Features of the Gaussian kernel exp(−γ·‖x − y‖²), by Poly-TensorSketch.
 
     The kernel is z(x)·exp(2γ⟨x, y⟩)·z(y) with z(x) = exp(−γ|x|²). Data are centred first, unless
     they are sparse: the kernel stays the same, and the polynomial has a smaller range to fit.
