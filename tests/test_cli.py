@@ -13,7 +13,7 @@ import pytest
 import fewpairs as fp
 from fewpairs import files
 from fewpairs.cli import main
-from fewpairs.text.documents import tokenize
+from fewpairs.text.tokens import tokenize
 
 NAMES = [
     f"{first} {last}"
