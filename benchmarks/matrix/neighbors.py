@@ -10,6 +10,7 @@ or partly on candidates as `nearest(item=…, budget=…)` decides. Writes docs/
 from __future__ import annotations
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 import fewpairs as fp
 from benchmarks.shared.budgets import PUBLISHED, cost_of_columns, run
@@ -100,4 +101,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with threadpool_limits(1):  # threads of many small products wait for each other
+        main()

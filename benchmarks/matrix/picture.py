@@ -15,6 +15,7 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.kernel_approximation import Nystroem
+from threadpoolctl import threadpool_limits
 
 import fewpairs as fp
 from benchmarks.shared.command import arguments
@@ -93,4 +94,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with threadpool_limits(1):  # threads of many small products wait for each other
+        main()

@@ -9,6 +9,7 @@ docs/tables/selection.md.
 from __future__ import annotations
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 import fewpairs as fp
 from benchmarks.shared.budgets import cost_of_columns
@@ -82,4 +83,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with threadpool_limits(1):  # threads of many small products wait for each other
+        main()

@@ -66,7 +66,7 @@ def tweets(n: int = N) -> tuple[fp.Documents, list[str]]:
 
 
 def tweets_wmd(n: int = N) -> np.ndarray:
-    """Exact Word Mover's Distances between them."""
+    """Exact Word Mover's Distances between n of these tweets."""
     return fp.wmd(tweets(n)[0])
 
 

@@ -15,6 +15,7 @@ import multiprocessing
 import re
 import time
 from concurrent.futures import ProcessPoolExecutor
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -177,6 +178,9 @@ def main() -> None:
         found = {}
         for title in (*OURS, *RIVALS):
             if title == "gensim fastText" and dimensions not in options.fasttext:
+                continue
+            if title.startswith("gensim") and find_spec("gensim") is None:
+                print(f"left out: {title}, which is not installed")
                 continue
             found[title] = in_its_own_process(title, dimensions, limit)
             if options.keep:
