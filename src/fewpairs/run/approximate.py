@@ -58,7 +58,7 @@ def approximate(
         of your own.
     selection : str or Selector, default="uniform"
         How landmarks are chosen: "uniform", "k-centre", "d2", "leverage", "pivoted", or your own
-        object with ``select(oracle, count, rng)``; benchmarks/selection.py compares them.
+        object with ``select(oracle, count, rng)``; docs/tables/selection.md compares them.
     error_pairs : int, optional
         Unseen pairs for the error estimate; by default the smaller of 2,000 and a tenth of what
         is spent. 0 turns the estimate off.
