@@ -16,6 +16,7 @@ from fewpairs.errors import InputError
 from fewpairs.items.readers import READERS, read_items
 from fewpairs.methods.base import Fit, Method
 from fewpairs.methods.catalogue import METHODS
+from fewpairs.methods.fitted.recipe import Fitted
 from fewpairs.methods.landmarks import SELECTORS
 from fewpairs.methods.options import COUNT, option
 from fewpairs.sketches.coefficients import RULES
@@ -42,7 +43,7 @@ class Mean(Method):
 def test_a_method_of_ones_own():
     found = fp.approximate(range(60), fp.Precomputed(MATRIX), landmarks=5, method=Mean(times=2))
     assert np.ptp(found.to_dense()) == 0
-    assert found.method == "Mean"
+    assert found.method == "Mean, times=2"
     with pytest.raises(InputError, match="Make the method with them"):
         fp.approximate(range(60), fp.Precomputed(MATRIX), method=Mean(), times=3)
 
@@ -56,10 +57,11 @@ def test_a_method_by_name(monkeypatch):
     assert found.evaluations <= 500
     with pytest.raises(InputError, match="times is 0"):
         fp.approximate(range(60), fp.Precomputed(MATRIX), method="mean", times=0)
-    stopped = fp.approximate(
-        range(60), fp.Precomputed(MATRIX), method="mean", target_error=0.5, random_state=0
-    )
-    assert stopped.stopped_because
+    with pytest.warns(fp.errors.TargetMissedWarning):
+        stopped = fp.approximate(
+            range(60), fp.Precomputed(MATRIX), method="mean", target_error=0.5, random_state=0
+        )
+    assert stopped.stopped_because == "the curve has flattened"
 
 
 def test_a_selector_of_ones_own(monkeypatch):
@@ -132,3 +134,76 @@ def test_a_task_of_ones_own():
     central = np.argsort(-(found @ np.ones(60)), kind="stable")
     exact = np.argsort(-found.to_dense().sum(axis=1), kind="stable")
     np.testing.assert_array_equal(central, exact)
+
+
+# ------------------------------------------------------------------ what misbehaves is refused
+
+
+@pytest.mark.parametrize(
+    "answer", [None, [0, 0, 1, 2, 3], [0, 1], [0, 1, 2, 3, 60], "abcde", np.zeros((5, 2), int)]
+)
+def test_a_selector_that_returns_nonsense_is_named(answer):
+    class Wrong:
+        def select(self, oracle, count, rng):
+            return answer
+
+    with pytest.raises(fp.errors.MethodError, match="the selector returned") as caught:
+        fp.approximate(range(60), fp.Precomputed(MATRIX), landmarks=5, selection=Wrong())
+    assert caught.value.oracle is not None
+
+
+def test_a_selector_may_return_a_list():
+    class First:
+        def select(self, oracle, count, rng):
+            return list(range(count))
+
+    found = fp.approximate(range(60), fp.Precomputed(MATRIX), landmarks=5, selection=First())
+    assert found.source.left_landmarks.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_a_method_that_returns_nan_is_named():
+    class Broken(Mean):
+        def fit(self, oracle, landmarks, rng, allowance=None, last=None):
+            oracle.columns(landmarks)
+            return Fit(np.ones((60, 1)), np.full((1, 1), np.nan))
+
+    with pytest.raises(fp.errors.MethodError, match="not finite") as caught:
+        fp.approximate(range(60), fp.Precomputed(MATRIX), landmarks=5, method=Broken())
+    assert caught.value.oracle.evaluations > 0
+
+
+def test_a_method_that_reads_more_than_its_price_is_reported():
+    class Greedy(Mean):
+        def fit(self, oracle, landmarks, rng, allowance=None, last=None):
+            oracle.columns(np.arange(60))
+            return super().fit(oracle, landmarks, rng)
+
+    with pytest.warns(fp.errors.BudgetExceededWarning, match="more than its price"):
+        fp.approximate(range(60), fp.Precomputed(MATRIX), budget=500, method=Greedy())
+
+
+def test_options_of_a_method_of_ones_own_are_checked_and_shown():
+    with pytest.raises(InputError, match="times is 0"):
+        fp.approximate(range(60), fp.Precomputed(MATRIX), landmarks=5, method=Mean(times=0))
+    with pytest.raises(InputError, match="near is 7"):
+        fp.approximate(range(60), fp.Precomputed(MATRIX), landmarks=5, method=Fitted(near=7.0))
+    with pytest.raises(InputError, match=r"Pass an instance: method=Mean\(\)"):
+        fp.approximate(range(60), fp.Precomputed(MATRIX), landmarks=5, method=Mean)
+    for method, options in ((Fitted(known=None), {}), (Fitted(), {"known": None})):
+        found = fp.approximate(
+            range(60), fp.Precomputed(MATRIX), landmarks=12, method=method, **options
+        )
+        assert found.known.empty
+        assert "known=None" in found.method
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [3, None, fp.ErrorEstimate(0.1, 0.1, 0.1, 5), Verdict(fp.ErrorEstimate(-1, -1, -1, 5), 1.0)],
+)
+def test_an_interval_that_is_none_is_refused(answer):
+    with pytest.raises(fp.errors.MethodError, match="the error interval returned") as caught:
+        fp.approximate(
+            range(60), fp.Precomputed(MATRIX), landmarks=5, error_interval=lambda *_: answer
+        )
+    assert caught.value.oracle.evaluations > 0

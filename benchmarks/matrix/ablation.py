@@ -81,8 +81,8 @@ def keep_start(tuning, chosen, start, rng):  # noqa: ARG001 - the signature of `
 PARTS: dict[str, Part] = {
     "evaluated entries put back": Part({"known": None}),
     "diagonal evaluated": Part({"diagonal": None}),
-    "near pairs": Part({"near": 0.0}),
-    "near pairs' stop rule": Part(pieces=[(recipe, "gain_of_a_column", lambda *_: 0.0)]),
+    "near-duplicates": Part({"near": 0.0}),
+    "near-duplicates' stop rule": Part(pieces=[(recipe, "gain_of_a_column", lambda *_: 0.0)]),
     "whitened profiles": Part(pieces=[(stage, "profiles", plain_profiles)]),
     "nuggets": Part(pieces=[(cores, "NUGGETS", (0.0,))]),
     "five nuggets, not three": Part(pieces=[(cores, "NUGGETS", (0.0, 0.5, 1.0))]),

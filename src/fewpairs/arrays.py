@@ -13,6 +13,7 @@ from fewpairs.errors import InputError
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 SingleArray: TypeAlias = npt.NDArray[np.float32]
 IntArray: TypeAlias = npt.NDArray[np.int64]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
 RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | None
 
 

@@ -81,6 +81,18 @@ class AsymmetryError(SimilarityError):
     """A similarity that was declared symmetric is not, or a symmetric one is needed."""
 
 
+class MethodError(FewpairsError, ValueError):
+    """A method, selector or interval returned something that cannot be used.
+
+    Attributes
+    ----------
+    oracle : Oracle or None
+        Holds everything evaluated before.
+    """
+
+    oracle: Any = None
+
+
 class StoppedError(FewpairsError):
     """The progress callback stopped the run; `oracle` keeps everything evaluated."""
 
@@ -122,6 +134,14 @@ class LandmarksCutWarning(FewpairsWarning):
 
 class ErrorEstimateWarning(FewpairsWarning):
     """The error estimate rests on very few pairs."""
+
+
+class TargetMissedWarning(FewpairsWarning):
+    """A run with a target error ended before it could confirm that the target is reached."""
+
+
+class BudgetExceededWarning(FewpairsWarning):
+    """A method of the user's own spent more than its price."""
 
 
 class DuplicateWordsWarning(FewpairsWarning):

@@ -135,6 +135,7 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             others=self.landmarks_,
             n_jobs=self.n_jobs,
             progress=self.progress,
+            resumable=False,
         )
         columns = oracle.columns(np.arange(len(self.landmark_indices_)))
         return np.asarray(columns @ self.components_)

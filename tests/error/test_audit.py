@@ -109,3 +109,48 @@ def test_few_carrying_pairs_are_warned_about():
 def test_it_prints_as_a_sentence():
     text = str(fp.ErrorEstimate(0.123, 0.1, 0.15, 2000))
     assert text == "relative error 0.123 (95 % interval 0.1 to 0.15, from 2,000 unseen pairs)"
+
+
+@pytest.mark.parametrize(
+    "options", [{"diagonal": None}, {"method": "nystrom"}], ids=["fitted", "nystrom"]
+)
+def test_a_target_that_is_missed_states_an_error_with_the_diagonal(options):
+    x = np.random.default_rng(0).normal(size=(200, 4))
+    k = np.exp(-((x[:, None] - x[None]) ** 2).sum(axis=2) / 8)
+    np.fill_diagonal(k, 15.0)
+    held = 0
+    for seed in range(10):
+        with pytest.warns(fp.errors.TargetMissedWarning):
+            found = fp.approximate(
+                range(200),
+                Counter(k).similarity("pair"),
+                target_error=0.02,
+                budget=0.3,
+                random_state=seed,
+                **options,
+            )
+        held += found.error.low <= relative(found.to_dense(), k) <= found.error.high
+    assert held >= 7
+
+
+def test_a_reached_target_is_stated_by_fresh_pairs():
+    found = fp.approximate(
+        range(300), fp.Precomputed(symmetric_matrix(300)), target_error=0.3, random_state=0
+    )
+    assert found.stopped_because == "the target was reached"
+    # Not by the audit that chose when to stop.
+    assert found.error not in [point.error for point in found.curve]
+
+
+def test_the_interval_is_its_formula():
+    from scipy import stats
+
+    from fewpairs.error.interval import relative_error
+
+    zeta = np.array([0.3, -0.2, 0.1, 0.05, -0.15, 0.02])
+    estimate, carrying = relative_error(2.0, 8.0, zeta, 6)
+    effective = (zeta**2).sum() ** 2 / (zeta**4).sum()
+    t = stats.t.ppf(0.975, max(effective - 1, 2))
+    factor = np.exp(t * np.sqrt((zeta**2).sum()) / 2)
+    assert carrying == pytest.approx(effective)
+    assert estimate == pytest.approx((0.5, 0.5 / factor, 0.5 * factor, 6))

@@ -284,3 +284,20 @@ def test_an_asymmetric_result_can_be_symmetrized_and_embedded(known):
         (vectors * signature) @ vectors.T, (smooth + smooth.T) / 2, atol=1e-9
     )
     assert both.embedding().shape[0] == 80
+
+
+@pytest.mark.parametrize("method", ["skeleton", "sicur", "stacur"])
+def test_products_agree_where_only_what_is_known_is_symmetric(method):
+    found = fp.approximate(
+        range(60),
+        fp.Precomputed(symmetric_matrix(60)),
+        landmarks=10,
+        method=method,
+        known="exact",
+        fold_error_pairs=True,
+        random_state=0,
+    )
+    dense, x = found.to_dense(), np.arange(60.0)
+    np.testing.assert_allclose(found @ x, dense @ x, rtol=1e-9)
+    np.testing.assert_allclose(found.T @ x, dense.T @ x, rtol=1e-9)
+    np.testing.assert_allclose(found.scaled(x, x + 1) @ x, (x[:, None] * dense * (x + 1)) @ x)

@@ -66,7 +66,8 @@ def test_a_raise_names_the_pair_chains_the_cause_and_the_run_goes_on():
     )
     # The failed pair is the only one that is asked for a second time.
     assert len(asked) == 3 * 40 - 3 + 1
-    assert matrix.evaluations == len(asked) > before
+    assert caught.value.oracle.evaluations == len(asked) > before
+    assert matrix.evaluations == 3 * 40 - 3  # what it takes without faults
 
 
 @pytest.mark.parametrize(
@@ -240,3 +241,77 @@ def test_progress_and_threads_can_be_given_anew():
     fp.approximate(oracle, landmarks=5, n_jobs=2, progress=lambda done, planned: seen.append(done))
     assert seen
     assert oracle.n_jobs == 2
+
+
+def test_a_pair_that_is_no_number_costs_only_itself():
+    asked = []
+
+    def pair(a, b):
+        asked.append((a, b))
+        return None if len(asked) == 50 else 1.0
+
+    sim = fp.similarity(pair, kind="pair", symmetric=True)
+    with pytest.raises(SimilarityError, match="NoneType") as caught:
+        fp.approximate(WORDS, sim, landmarks=5, method="nystrom", error_pairs=0, random_state=0)
+    first = len(asked)
+    fp.approximate(
+        caught.value.oracle, landmarks=5, method="nystrom", error_pairs=0, random_state=0
+    )
+    assert len(asked) == len({frozenset(p) for p in asked}) + 1
+    assert len(asked) > first
+
+
+def test_a_mended_function_goes_on_where_the_broken_one_stopped():
+    asked = []
+
+    def score(a, b):
+        if len(asked) == 60:
+            raise TimeoutError
+        asked.append((a, b))
+        return 1.0
+
+    broken = fp.similarity(score, kind="pair", symmetric=True, name="score")
+    with pytest.raises(SimilarityError, match="a mended function") as caught:
+        fp.approximate(WORDS, broken, landmarks=5, method="nystrom", error_pairs=0)
+    mended = fp.similarity(
+        lambda a, b: asked.append((a, b)) or 1.0, kind="pair", symmetric=True, name="score"
+    )
+    fp.approximate(caught.value.oracle, mended, landmarks=5, method="nystrom", error_pairs=0)
+    assert len(asked) == len(set(asked))
+    other = fp.similarity(lambda a, b: 2.0, kind="pair", symmetric=True, name="other")
+    with pytest.raises(InputError, match="belongs to its own similarity"):
+        fp.approximate(caught.value.oracle, other, landmarks=5)
+
+
+def test_a_fault_while_a_matrix_is_extended_says_what_to_do_there():
+    def score(a, b):
+        if "new" in (a, b):
+            raise ZeroDivisionError
+        return float(a[-1] == b[-1])
+
+    sim = fp.similarity(score, kind="pair", symmetric=True)
+    matrix = fp.approximate(WORDS, sim, landmarks=10, random_state=0)
+    with pytest.raises(SimilarityError, match="call again; the matrix is as it was") as caught:
+        matrix.extend(["new"])
+    # The landmark is named by its place among the user's items.
+    position = int(str(caught.value).split("and ")[-1].split(" (")[0])
+    assert f"({WORDS[position]!r})" in str(caught.value)
+
+
+@pytest.mark.parametrize("fault", [RuntimeError, KeyboardInterrupt])
+def test_whatever_ends_a_run_carries_the_oracle(fault):
+    class Selector:
+        def select(self, oracle, count, rng):
+            oracle.columns([0, 1])
+            raise fault
+
+    sim = fp.similarity(lambda a, b: 1.0, kind="pair", symmetric=True)
+    with pytest.raises(fault) as caught:
+        fp.approximate(WORDS, sim, landmarks=5, selection=Selector())
+    assert caught.value.oracle.evaluations == 2 * 40 - 1
+
+
+def test_a_callback_may_stop_with_numpys_false():
+    sim = fp.similarity(lambda a, b: 1.0, kind="pair", symmetric=True, block_size=10)
+    with pytest.raises(fp.errors.StoppedError):
+        fp.approximate(WORDS, sim, landmarks=5, progress=lambda done, _: np.less(done, 50))

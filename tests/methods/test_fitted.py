@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from examples import Counter, asymmetric_matrix, relative, symmetric_matrix
@@ -250,10 +252,12 @@ def test_audit_pairs_are_not_known_to_the_method():
 
 def test_a_budget_limits_a_target():
     matrix = symmetric_matrix(300)
-    found = fp.approximate(
-        range(300), fp.Precomputed(matrix), target_error=0.01, budget=15_000, random_state=0
-    )
+    with pytest.warns(fp.errors.TargetMissedWarning, match="the budget is spent"):
+        found = fp.approximate(
+            range(300), fp.Precomputed(matrix), target_error=0.01, budget=15_000, random_state=0
+        )
     assert found.stopped_because == "the budget is spent"
+    assert "the budget is spent" in repr(found)
     assert found.evaluations <= 15_000
 
 
@@ -261,7 +265,10 @@ def test_a_flat_curve_is_given_up():
     noise = np.random.default_rng(0).normal(size=(1000, 1000))
     matrix = noise + noise.T
     np.fill_diagonal(matrix, 0)
-    found = fp.approximate(range(1000), fp.Precomputed(matrix), target_error=0.05, random_state=0)
+    with pytest.warns(fp.errors.TargetMissedWarning, match="flattened"):
+        found = fp.approximate(
+            range(1000), fp.Precomputed(matrix), target_error=0.05, random_state=0
+        )
     assert found.stopped_because == "the curve has flattened"
     assert found.evaluations < 0.3 * 1000 * 1001 / 2
 
@@ -292,7 +299,7 @@ def test_cores_are_their_formula():
     cores = Cores.of(square, gap_of(square), symmetric=True)
     top = np.abs(np.linalg.eigvalsh(square)).max()
     for f, family in enumerate(cores.families):
-        reduced = square - family.nugget * cores.gap * np.eye(8)
+        reduced = square - family.eta * cores.gap * np.eye(8)
         for r, ridge in enumerate(RIDGES[5:], start=5):
             weights = np.zeros(cores.count)
             weights[f * len(RIDGES) + r] = 1.0
@@ -372,13 +379,15 @@ def test_a_target_never_spends_more_than_its_budget(budget, symmetric):
     everything = 5050 if symmetric else 10_000
     limit = budget if isinstance(budget, int) else budget * everything
     try:
-        found = fp.approximate(
-            range(100),
-            counter.similarity("pairs", symmetric=symmetric),
-            target_error=0.05,
-            budget=budget,
-            random_state=0,
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", fp.errors.TargetMissedWarning)
+            found = fp.approximate(
+                range(100),
+                counter.similarity("pairs", symmetric=symmetric),
+                target_error=0.05,
+                budget=budget,
+                random_state=0,
+            )
     except fp.errors.BudgetError:
         assert counter.asked == []
         return

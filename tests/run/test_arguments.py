@@ -20,6 +20,9 @@ from fewpairs.errors import InputError, LandmarksCutWarning, UnknownNameError
         ("error_intervall", "error_interval"),
         ("knwon", "known"),
         ("neighbours", "neighbors"),
+        ("eror_pairs", "error_pairs"),
+        ("selecton", "selection"),
+        ("random_sate", "random_state"),
     ],
 )
 @pytest.mark.parametrize("run", [{"landmarks": 5}, {"budget": 0.5}, {"target_error": 0.2}])
@@ -96,3 +99,21 @@ def test_profiles_are_worked_out_once(monkeypatch):
         )
     fp.approximate(range(200), fp.Precomputed(symmetric_matrix(200)), landmarks=20, random_state=0)
     assert len(calls) == 1
+
+
+def test_misspelt_sizes_are_suggested():
+    for typo, meant in (
+        ("landmark", "landmarks"),
+        ("budgt", "budget"),
+        ("target_eror", "target_error"),
+    ):
+        with pytest.raises(UnknownNameError, match=f'Did you mean "{meant}"'):
+            fp.approximate(range(20), fp.Precomputed(np.eye(20)), **{typo: 5})
+
+
+def test_an_oracle_in_the_wrong_place_is_named():
+    oracle = fp.Oracle(range(20), fp.Precomputed(np.eye(20)))
+    with pytest.raises(InputError, match="Pass it first"):
+        fp.approximate(range(20), oracle)
+    with pytest.raises(InputError, match="two sets"):
+        fp.inspect(fp.Oracle(range(5), fp.Precomputed(np.eye(20)), others=range(9)))

@@ -14,6 +14,7 @@ from fewpairs.arrays import FloatArray, IntArray, SingleArray
 from fewpairs.error.interval import Interval, Verdict, relative_error
 from fewpairs.error.sampling import Drawn
 from fewpairs.error.unseen import Approximation, Unseen, evaluated_sums, squared_residuals
+from fewpairs.oracle.known import Known
 from fewpairs.oracle.oracle import Oracle
 
 #: The diagonal is few entries that may carry much of the weight, so it is sampled on its own, by
@@ -32,7 +33,7 @@ class Stratum:
     residuals, squares : ndarray
         r² and y² of each sampled pair, summed over both orders where one stands for both.
     weights : ndarray
-        Inverse probabilities, with a mean of about 1; all 1 for a uniform sample.
+        Inverse probabilities, with a mean of about 1; all 1 for a uniform audit.
     """
 
     population: int
@@ -73,52 +74,54 @@ def combine(
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """Pairs that were drawn to judge by, and evaluated where no method sees them.
+    """Pairs that were drawn to judge by, and what they are.
 
-    Pairs that a later step of the run reads in a column drop out; the others remain a sample, with
-    the same weights, of what is still unseen.
+    Attributes
+    ----------
+    pairs, values
+        Pairs of two different items.
+    own, own_values
+        Items with themselves.
     """
 
     pairs: Drawn
     values: FloatArray
+    own: IntArray
+    own_values: FloatArray
 
-    @classmethod
-    def draw(
-        cls,
-        matrix: Approximation,
-        oracle: Oracle,
-        n_pairs: int,
-        rng: np.random.Generator,
-        *,
-        weighted: bool = True,
-    ) -> Audit:
-        """Draw pairs by what a first small result says of them, and set them aside."""
-        known = oracle.known()
-        unseen = Unseen.of(oracle, known)
-        count = min(n_pairs, unseen.population)
-        beliefs = None
-        if weighted and 0 < count < unseen.population:
-            beliefs = unseen.beliefs(matrix, oracle, known)
-        pairs = unseen.draw(oracle, count, rng, beliefs)
-        return cls(pairs, oracle.set_aside(pairs.rows, pairs.columns))
+    def reveal(self, oracle: Oracle) -> None:
+        """Let methods and results use these entries: they judge no longer."""
+        oracle.reveal(self.pairs.rows, self.pairs.columns)
+        oracle.reveal(self.own, self.own)
 
-    def judge(
-        self, matrix: Approximation, oracle: Oracle, interval: Interval = relative_error
-    ) -> Verdict:
-        """Estimate the error of one step's result."""
-        known = oracle.known()
-        i, j = self.pairs.rows, self.pairs.columns
-        left = np.isnan(known.find(i, j))
-        population = Unseen.of(oracle, known).population + int(left.sum())
+    def strata(self, matrix: Approximation, known: Known, unseen: Unseen) -> list[Stratum]:
+        """Return the strata of what no later step has read, with the unseen entries around it."""
         strata = []
-        if left.any():
-            i, j, values = i[left], j[left], self.values[left]
-            sums = squared_residuals(matrix, i, j, values, both=oracle.symmetric)
-            strata.append(Stratum(population, *sums, self.pairs.weights[left]))
-        return combine(*evaluated_sums(matrix, known), strata, interval)
+        of_pairs = np.isnan(known.find(self.pairs.rows, self.pairs.columns))
+        of_own = np.isnan(known.find(self.own, self.own))
+        for population, i, j, values, weights in (
+            (
+                unseen.population + int(of_pairs.sum()),
+                self.pairs.rows[of_pairs],
+                self.pairs.columns[of_pairs],
+                self.values[of_pairs],
+                self.pairs.weights[of_pairs],
+            ),
+            (
+                len(unseen.own) + int(of_own.sum()),
+                self.own[of_own],
+                self.own[of_own],
+                self.own_values[of_own],
+                np.ones(int(of_own.sum())),
+            ),
+        ):
+            if len(i):
+                sums = squared_residuals(matrix, i, j, values, both=known.symmetric)
+                strata.append(Stratum(population, *sums, weights))
+        return strata
 
 
-def judge_by_fresh_pairs(
+def draw_audit(
     matrix: Approximation,
     oracle: Oracle,
     n_pairs: int,
@@ -126,12 +129,8 @@ def judge_by_fresh_pairs(
     *,
     weighted: bool = True,
     ready: SingleArray | None = None,
-    interval: Interval = relative_error,
-) -> tuple[Verdict, Drawn]:
-    """Estimate ‖K − K̃‖ / ‖K‖ over the whole matrix from pairs that are drawn now.
-
-    What was evaluated is compared exactly; what was not is estimated from two strata, pairs of
-    different items and items with themselves.
+) -> Audit:
+    """Draw unseen entries by what a result says of them, and evaluate them where no method sees.
 
     Parameters
     ----------
@@ -139,25 +138,19 @@ def judge_by_fresh_pairs(
     oracle : Oracle
         With the memory of the run.
     n_pairs : int
-        Unseen pairs to evaluate; fewer if there are fewer.
+        Entries to evaluate; fewer if there are fewer.
     rng : numpy.random.Generator
     weighted : bool, default=True
         Draw pairs that may matter more often; False draws uniformly.
     ready : ndarray, optional
         Profiles of the items that are no landmarks, where a method has them already.
-    interval : Interval
-        How the estimate becomes an interval.
 
     Returns
     -------
-    verdict : Verdict
-    drawn : Drawn
-        The pairs of different items that it rests on.
+    Audit
     """
     known = oracle.known()
     unseen = Unseen.of(oracle, known)
-    A, B = evaluated_sums(matrix, known)
-    hidden = _reserved_sums(matrix, oracle, unseen)
     on = min(len(unseen.own), max(_FEWEST_OWN, round(_DIAGONAL_SHARE * n_pairs)), n_pairs)
     if unseen.population < n_pairs - on:  # few pairs are left: the diagonal gets the rest
         on = min(len(unseen.own), n_pairs - unseen.population)
@@ -167,25 +160,43 @@ def judge_by_fresh_pairs(
         beliefs = unseen.beliefs(matrix, oracle, known, ready)
     pairs = unseen.draw(oracle, count, rng, beliefs)
     own = rng.permutation(unseen.own)[:on]
-    strata = []
-    for population, i, j, weights in (
-        (unseen.population, pairs.rows, pairs.columns, pairs.weights),
-        (len(unseen.own), own, own, np.ones(len(own))),
-    ):
-        if population and len(i):
-            values = oracle.entries(i, j)
-            sums = squared_residuals(matrix, i, j, values, both=oracle.symmetric)
-            strata.append(Stratum(population, *sums, weights))
-    return combine(A + hidden[0], B + hidden[1], strata, interval), pairs
+    values = oracle.set_aside(pairs.rows, pairs.columns)
+    return Audit(pairs, values, own, oracle.set_aside(own, own))
 
 
-def _reserved_sums(matrix: Approximation, oracle: Oracle, unseen: Unseen) -> tuple[float, float]:
-    """Return the sums of r² and y² over pairs that were set aside and lie in nothing else."""
-    i, j = _places(unseen.reserved, oracle.shape[1])
-    values = oracle.entries(i, j)  # paid for
-    residuals, squares = squared_residuals(matrix, i, j, values, both=oracle.symmetric)
-    return float(residuals.sum()), float(squares.sum())
+def judge(
+    matrix: Approximation, oracle: Oracle, audit: Audit, interval: Interval = relative_error
+) -> Verdict:
+    """Estimate ‖K − K̃‖ / ‖K‖ over the whole matrix.
 
+    What was evaluated is compared exactly; what was not is estimated from two strata, pairs of
+    different items and items with themselves. Entries of the audit that a later step of the run
+    has read in a column drop out; the others remain a sample, with the same weights, of what is
+    still unseen. What other audits have set aside is known, to the judge.
 
-def _places(keys: IntArray, width: int) -> tuple[IntArray, IntArray]:
-    return keys // width, keys % width
+    Parameters
+    ----------
+    matrix : FactoredMatrix
+    oracle : Oracle
+        With the memory of the run.
+    audit : Audit
+    interval : Interval
+        How the estimate becomes an interval.
+
+    Returns
+    -------
+    Verdict
+    """
+    known = oracle.known()
+    unseen = Unseen.of(oracle, known)
+    A, B = evaluated_sums(matrix, known)
+    mine = np.concatenate(
+        [
+            known.keys_of(audit.pairs.rows, audit.pairs.columns),
+            known.keys_of(audit.own, audit.own),
+        ]
+    )
+    i, j = known.places_of(np.setdiff1d(unseen.reserved, mine))
+    others = squared_residuals(matrix, i, j, oracle.entries(i, j), both=oracle.symmetric)
+    A, B = A + float(others[0].sum()), B + float(others[1].sum())
+    return combine(A, B, audit.strata(matrix, known, unseen), interval)

@@ -7,6 +7,9 @@ from typing import NamedTuple
 from fewpairs.arrays import is_number
 from fewpairs.errors import InputError
 
+#: Of every stated interval.
+CONFIDENCE = 0.95
+
 
 class ErrorEstimate(NamedTuple):
     """Estimated relative Frobenius error ‖K − K̃‖ / ‖K‖ of a whole matrix.
@@ -29,7 +32,8 @@ class ErrorEstimate(NamedTuple):
         if self.n_pairs == 0:
             return f"relative error {self.value:.3g} (exact: every pair was evaluated)"
         return (
-            f"relative error {self.value:.3g} (95 % interval {self.low:.3g} to {self.high:.3g}, "
+            f"relative error {self.value:.3g} ({100 * CONFIDENCE:.0f} % interval {self.low:.3g} to "
+            f"{self.high:.3g}, "
             f"from {self.n_pairs:,} unseen pairs)"
         )
 

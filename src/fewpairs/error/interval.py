@@ -8,12 +8,11 @@ import numpy as np
 import scipy.special
 
 from fewpairs.arrays import FloatArray
-from fewpairs.error.estimate import ErrorEstimate
-from fewpairs.errors import ErrorEstimateWarning, UnknownNameError, warn
+from fewpairs.error.estimate import CONFIDENCE, ErrorEstimate
+from fewpairs.errors import ErrorEstimateWarning, MethodError, UnknownNameError, warn
 
-_CONFIDENCE = 0.95
-#: Student's t has a finite variance from 3 degrees of freedom on; with fewer than 2 the interval
-#: would be so wide that it says nothing, whatever was drawn.
+#: With one degree of freedom Student's t is 12.7 and the interval says nothing, whatever was drawn;
+#: with two it is 4.3.
 _FEWEST_DEGREES = 2
 #: exp of more than this overflows; an interval that wide says "unknown" just as well.
 _LARGEST_EXPONENT = 700.0
@@ -84,7 +83,7 @@ def relative_error(A: float, B: float, zeta: FloatArray, n_pairs: int) -> Verdic
         return Verdict(ErrorEstimate(value, value, value, n_pairs), np.inf)
     carrying = variance**2 / float(zeta**2 @ zeta**2)
     degrees = max(carrying - 1, _FEWEST_DEGREES)
-    t = float(scipy.special.stdtrit(degrees, (1 + _CONFIDENCE) / 2))
+    t = float(scipy.special.stdtrit(degrees, (1 + CONFIDENCE) / 2))
     # ε is the square root of ε²: half of the deviation on a log scale.
     factor = float(np.exp(min(t * np.sqrt(variance) / 2, _LARGEST_EXPONENT)))
     return Verdict(ErrorEstimate(value, value / factor, value * factor, n_pairs), carrying)
@@ -96,7 +95,25 @@ INTERVALS: dict[str, Interval] = {"log-t": relative_error}
 def as_interval(rule: Any) -> Interval:
     """Look an interval up by name, or take the user's own."""
     if callable(rule):
-        return rule  # type: ignore[no-any-return]
+        return _checked(rule)
     if rule not in INTERVALS:
         raise UnknownNameError("error_interval", rule, INTERVALS)
-    return INTERVALS[rule]
+    return _checked(INTERVALS[rule])
+
+
+def _checked(rule: Interval) -> Interval:
+    """Refuse an answer that is no interval, before anybody believes it."""
+
+    def interval(A: float, B: float, zeta: FloatArray, n_pairs: int) -> Verdict:
+        verdict: Any = rule(A, B, zeta, n_pairs)
+        if not isinstance(verdict, Verdict) or not 0 <= verdict.estimate.low <= (
+            verdict.estimate.value
+        ) <= (verdict.estimate.high):
+            raise MethodError(
+                f"the error interval returned {verdict!r}.",
+                "It states what the result is worth.",
+                "Return a Verdict with an ErrorEstimate of 0 <= low <= value <= high.",
+            )
+        return verdict
+
+    return interval

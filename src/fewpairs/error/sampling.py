@@ -10,14 +10,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from fewpairs.arrays import FloatArray, IntArray, SingleArray
+from fewpairs.arrays import BoolArray, FloatArray, IntArray, SingleArray
 from fewpairs.numerics import parts, row_squares
 
-#: How much counts: nothing but being a pair, a value far from the typical one, similar columns.
-#: The first keeps every probability well above zero, which bounds the weights by 1/0.3; the other
-#: two share the rest, because either alone misses what the other finds (docs/fitted.md).
+#: With fewer columns, similar columns say little about similar items.
+FEWEST_COLUMNS = 10
+#: Shares of a pair's importance: a constant one, one that grows with the distance of its value from
+#: the median, one with the similarity of its items' profiles. The first keeps every probability
+#: well above zero, which bounds the weights by 1/0.3; the others share the rest, because either
+#: alone misses what the other finds (docs/fitted.md).
 MIXTURE = (0.3, 0.35, 0.35)
 #: Random pairs that a draw chooses from: 30 for each, so that the rare important ones are among
 #: them, but no more than are predicted in about a tenth of a second.
@@ -90,7 +92,7 @@ def random_pairs(
     return keys // m, keys % m
 
 
-def _usable(i: IntArray, j: IntArray, *, symmetric: bool, square: bool) -> npt.NDArray[np.bool_]:
+def _usable(i: IntArray, j: IntArray, *, symmetric: bool, square: bool) -> BoolArray:
     if not square:
         return np.ones(len(i), dtype=bool)
     return np.asarray(i < j if symmetric else i != j)

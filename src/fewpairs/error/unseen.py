@@ -8,13 +8,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray, SingleArray
-from fewpairs.error.sampling import Beliefs, Drawn, draw, profiles
+from fewpairs.error.sampling import FEWEST_COLUMNS, Beliefs, Drawn, draw, profiles
 from fewpairs.numerics import parts
 from fewpairs.oracle.known import Known, Lines
 from fewpairs.oracle.oracle import Oracle
-
-#: With fewer columns, similar columns say little about similar items.
-_FEWEST_COLUMNS = 10
 
 
 class Approximation(Protocol):
@@ -90,9 +87,9 @@ class Unseen:
     excluded : ndarray
         Keys of single pairs between them that were evaluated all the same.
     reserved : ndarray
-        Those of them that were evaluated to judge by, and that no method has seen.
+        Keys of entries that were evaluated to judge by, and that no method has seen.
     own : ndarray
-        Items whose similarity with themselves is unknown.
+        Items whose similarity with themselves was not evaluated.
     population : int
         Number of unseen pairs of two different items.
     """
@@ -112,11 +109,14 @@ class Unseen:
         apart = i != j if oracle.square else np.ones(len(i), dtype=bool)
         single = known.keys[apart]
         both = np.intersect1d(rows, columns) if oracle.square else rows[:0]
-        own = both[np.isnan(known.find(both, both))]
-        hidden = np.isnan(known.find(*known.places_of(oracle.reserved)))
+        a, b = known.places_of(oracle.reserved)
+        hidden = np.isnan(known.find(a, b))
         reserved = oracle.reserved[hidden]
+        itself = hidden & (a == b) if oracle.square else np.zeros(len(a), dtype=bool)
+        own = np.setdiff1d(both[np.isnan(known.find(both, both))], a[itself])
         pairs = len(rows) * len(columns) - len(both)
-        population = (pairs // 2 if oracle.symmetric else pairs) - len(single) - len(reserved)
+        pairs = pairs // 2 if oracle.symmetric else pairs
+        population = pairs - len(single) - (len(reserved) - int(itself.sum()))
         return cls(rows, columns, np.union1d(single, reserved), reserved, own, population)
 
     def draw(
@@ -148,7 +148,7 @@ class Unseen:
         columns to believe in.
         """
         values = known.columns.values
-        if values.shape[1] < _FEWEST_COLUMNS:
+        if values.shape[1] < FEWEST_COLUMNS:
             return None
         row_profiles = column_profiles = None
         if oracle.square:

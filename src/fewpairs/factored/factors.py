@@ -123,11 +123,12 @@ class Factors:
     @cached_property
     def _corrections(self) -> sp.csr_array | None:
         """What to add to the factors so that single known entries are exact in products."""
-        rows, columns, values = self.known.outside_lines()
+        # In both orders, because the factors need not be symmetric where what is known is.
+        rows, columns, values = self.known.in_both_orders().outside_lines()
         if not len(rows):
             return None
         by = values - self._from_factors(rows, columns)
-        return self.known.as_sparse(rows, columns, by)
+        return sp.csr_array((by, (rows, columns)), shape=self.shape)
 
 
 def _resolve(index: Any, length: int) -> IntArray:

@@ -44,7 +44,8 @@ class FactoredMatrix(Factors):
     source : Source, optional
         The items, the similarity and the landmarks that it came from.
     evaluations : int, default=0
-        What was spent on it.
+        What it takes on a fresh oracle, and what was evaluated for it since. After a fault, or on
+        an oracle that was used before, less may have been paid: see `Oracle.evaluations`.
     error : ErrorEstimate or None
         Estimated relative Frobenius error of the whole matrix.
     method : str
@@ -267,4 +268,7 @@ class FactoredMatrix(Factors):
         spent = f", {self.evaluations:,} evaluations" if self.evaluations else ""
         error = f", {self.error}" if self.error is not None else ""
         rank = min(self.core.shape)
-        return f"<{n:,} × {m:,} factored matrix, {self.method}, rank {rank}{known}{spent}{error}>"
+        end = f", {self.stopped_because}" if self.stopped_because else ""
+        return (
+            f"<{n:,} × {m:,} factored matrix, {self.method}, rank {rank}{known}{spent}{error}{end}>"
+        )

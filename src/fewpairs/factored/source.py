@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -90,19 +91,20 @@ class Source:
         if not self.square:
             return self._compare_row(items, similarity, new, n_jobs, progress)
         landmarks = np.union1d(self.left_landmarks, self.right_landmarks)
+        ask = partial(
+            Oracle, similarity=similarity, n_jobs=n_jobs, progress=progress, resumable=False
+        )
         if similarity.symmetric:
-            oracle = Oracle(
-                new, similarity, others=items.subset(landmarks), n_jobs=n_jobs, progress=progress
-            )
+            oracle = ask(new, others=items.subset(landmarks))
             forth = back = oracle.columns(np.arange(len(landmarks)))
             spent = oracle.evaluations
             forth_at = back_at = landmarks
         else:
             forth_at, back_at = np.unique(self.left_landmarks), np.unique(self.right_landmarks)
             to, of = items.subset(forth_at), items.subset(back_at)
-            there = Oracle(new, similarity, others=to, n_jobs=n_jobs, progress=progress)
+            there = ask(new, others=to)
             forth = there.columns(np.arange(len(forth_at)))
-            again = Oracle(of, similarity, others=new, n_jobs=n_jobs, progress=progress)
+            again = ask(of, others=new)
             back = again.rows(np.arange(len(back_at))).T
             spent = there.evaluations + again.evaluations
         return Grown(
@@ -120,7 +122,9 @@ class Source:
         others = self._across("a new row")
         assert self.left_landmarks is not None  # noqa: S101 - the caller looked
         to = others.subset(self.left_landmarks)
-        oracle = Oracle(new, similarity, others=to, n_jobs=n_jobs, progress=progress)
+        oracle = Oracle(
+            new, similarity, others=to, n_jobs=n_jobs, progress=progress, resumable=False
+        )
         forth = oracle.columns(np.arange(len(self.left_landmarks)))
         return Grown(
             source=replace(self, items=items.joined(new)),
@@ -133,7 +137,7 @@ class Source:
     def evaluate_exactly(self, query: Items, candidates: IntArray) -> tuple[FloatArray, int]:
         """Evaluate one item against some others; return the values and what they cost."""
         others = self._across("re-ranking").subset(candidates)
-        oracle = Oracle(query, self._similarity("re-ranking"), others=others)
+        oracle = Oracle(query, self._similarity("re-ranking"), others=others, resumable=False)
         return oracle.rows([0]).ravel(), oracle.evaluations
 
     def _items(self, purpose: str) -> Items:
@@ -193,7 +197,7 @@ class Grown:
 
     def own(self) -> tuple[FloatArray, int]:
         """Return the new items' self-similarities, evaluated unless declared, and their price."""
-        oracle = Oracle(self.new, self.source.similarity)
+        oracle = Oracle(self.new, self.source.similarity, resumable=False)
         return oracle.diagonal(), oracle.evaluations
 
     def columns(self, old: Lines) -> Lines:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any, Literal
 
@@ -30,6 +30,8 @@ class Items:
     ----------
     values : list, ndarray, sparse matrix, or other sequence that takes an array of indices
         Use `as_items` to make `Items` of what a user passes.
+    positions : ndarray, optional
+        Of a subset: where its items stand among the user's, for messages.
 
     Examples
     --------
@@ -38,11 +40,15 @@ class Items:
     ['cat', 'ape']
     """
 
-    def __init__(self, values: Any) -> None:
+    def __init__(self, values: Any, positions: npt.NDArray[np.int64] | None = None) -> None:
         self.values = values
+        self._positions = positions
 
     def __len__(self) -> int:
         return int(self.values.shape[0]) if hasattr(self.values, "shape") else len(self.values)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self.take([i])[0] for i in range(len(self)))
 
     def take(self, indices: npt.ArrayLike) -> Any:
         """Return the items at `indices`, in the form of `values`."""
@@ -52,7 +58,10 @@ class Items:
 
     def subset(self, indices: npt.ArrayLike) -> Items:
         """Return the items at `indices` as `Items`."""
-        return Items(self.take(indices))
+        places = np.asarray(indices)
+        if self._positions is not None:
+            places = self._positions[places]
+        return Items(self.take(indices), places)
 
     def joined(self, other: Items) -> Items:
         """Return these items followed by those of `other`."""
@@ -68,7 +77,8 @@ class Items:
         text = repr(self.take([index])[0])
         if len(text) > _SHOWN_CHARACTERS:
             text = text[: _SHOWN_CHARACTERS - 1] + "…"
-        return f"{index} ({text})"
+        position = index if self._positions is None else self._positions[index]
+        return f"{position} ({text})"
 
     @property
     def kind(self) -> ItemKind:

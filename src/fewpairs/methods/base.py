@@ -10,13 +10,14 @@ import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray, SingleArray
 from fewpairs.error.sampling import Drawn
+from fewpairs.errors import MethodError
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.factored.source import Source
 from fewpairs.oracle.known import Known
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.requests import Planner
 
-#: "exact" puts the evaluated entries back into the result; None leaves the method as published.
+#: The option ``known=``: "exact" puts evaluated entries back, None leaves the method as published.
 KnownOption = Literal["exact"] | None
 
 
@@ -68,8 +69,8 @@ class Method(ABC):
     price_is_most: ClassVar[bool] = False
     #: Whether a budget that is not used up by the landmarks is spent all the same.
     spends_allowance: ClassVar[bool] = False
-    #: Whether evaluated entries are put back unless the user says otherwise.
-    default_known: ClassVar[KnownOption] = None
+    #: Whether evaluated entries are put back into the result unless the user says otherwise.
+    puts_back: ClassVar[bool] = False
 
     @property
     def declared_diagonal(self) -> float | None:
@@ -117,14 +118,15 @@ class Method(ABC):
         return 8 * sides * landmarks
 
 
-def assemble(oracle: Oracle, fit: Fit, known: KnownOption, title: str) -> FactoredMatrix:
+def assemble(oracle: Oracle, fit: Fit, title: str, *, put_back: bool) -> FactoredMatrix:
     """Make the result of a method's factors and, if asked for, of what was evaluated."""
+    _refuse_nonfinite(fit, title)
     right = fit.right_landmarks
     return FactoredMatrix(
         fit.left,
         fit.core,
         fit.right,
-        known=_shared(oracle.known(), fit) if known == "exact" else None,
+        known=_shared(oracle.known(), fit) if put_back else None,
         source=Source(
             items=oracle.items,
             others=None if oracle.square else oracle.others,
@@ -135,16 +137,27 @@ def assemble(oracle: Oracle, fit: Fit, known: KnownOption, title: str) -> Factor
             left_landmarks=fit.left_landmarks,
             right_landmarks=fit.left_landmarks if right is None else right,
         ),
-        evaluations=oracle.evaluations,
+        evaluations=oracle.spent,
         method=title,
         nugget=fit.nugget,
     )
 
 
+def _refuse_nonfinite(fit: Fit, title: str) -> None:
+    """Refuse what no published method returns, but one of the user's own may."""
+    for name, factor in (("left", fit.left), ("core", fit.core), ("right", fit.right)):
+        if factor is not None and not np.isfinite(factor.sum()):
+            raise MethodError(
+                f"the method {title} returned a {name} factor that is not finite.",
+                "Every entry of the matrix would be lost.",
+                "Regularise what it inverts, or use another method.",
+            )
+
+
 def _shared(known: Known, fit: Fit) -> Known:
     """Let the known columns be the very array of the left factor where they are the same.
 
-    One array in both roles is held, and saved, once.
+    Sharing the array halves memory and file size.
     """
     values = known.columns.values
     if not np.shares_memory(fit.left, values) or fit.left.shape != values.shape:

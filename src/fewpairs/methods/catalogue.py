@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from fewpairs.errors import AsymmetryError, InputError, UnknownNameError
-from fewpairs.methods.base import KnownOption, Method
+from fewpairs.methods.base import Method
 from fewpairs.methods.cur import SiCUR, Skeleton, StaCUR
 from fewpairs.methods.fitted.recipe import Fitted
 from fewpairs.methods.nystrom import Nystrom, RescaledSMSNystrom, SMSNystrom
 from fewpairs.methods.optimal import Optimal
-from fewpairs.methods.options import KNOWN, check_option, checks_of
+from fewpairs.methods.options import KNOWN, check_option, checks_of, defaults_of, options_of
 
 METHODS: dict[str, type[Any]] = {
     "fitted": Fitted,
@@ -31,7 +32,7 @@ class Chosen(NamedTuple):
     """A method with its options, whether evaluated entries are put back, and a title for people."""
 
     method: Method
-    known: KnownOption
+    put_back: bool
     title: str
 
 
@@ -62,37 +63,50 @@ def find_method(
     -------
     Chosen
     """
-    given = dict(options)
     kind, title = _kind(name)
-    known = given.pop("known", kind.default_known)
-    check_option("known", known, KNOWN)
     checks = checks_of(kind)
-    for option, value in given.items():
-        if option not in checks:
+    for option in options:
+        if option not in checks and option != "known":
             every = {*checks, "known", *also}
             raise UnknownNameError("option", option, every, where=f'of the method "{title}"')
-        check_option(option, value, checks[option])
+    given = dict(options)
     if isinstance(name, Method):
-        if given:
+        if set(given) - {"known"}:
             raise InputError(
                 f"the options {', '.join(given)} were given beside a method of your own.",
                 "It has its options already.",
                 "Make the method with them.",
             )
-        method = name
-    else:
-        # What is not put back need not be evaluated: such a method is told.
-        told = {"known": known} if "known" in checks else {}
-        method = kind(**given, **told)
+        given = options_of(name) | given
+    # One option for all: a method that has it too is told, for what is not put back need not be
+    # evaluated.
+    known = given.pop("known", "exact" if kind.puts_back else None)
+    check_option("known", known, KNOWN)
+    for option, value in given.items():
+        check_option(option, value, checks[option])
+    told = given | {"known": known} if "known" in checks else given
+    method: Method = kind(**told) if not isinstance(name, Method) else name
+    if isinstance(name, Method) and told:
+        method = replace(name, **told)  # type: ignore[type-var]
     _refuse(method, title, symmetric=symmetric, square=square)
-    shown = given if known == kind.default_known else given | {"known": known}
+    put_back = known == "exact"
+    defaults = defaults_of(kind)
+    shown = {k: v for k, v in given.items() if not isinstance(name, Method) or v != defaults.get(k)}
+    if put_back != kind.puts_back:
+        shown["known"] = known
     title += "".join(f", {k}={v}" for k, v in sorted(shown.items()))
-    return Chosen(method, known, title)
+    return Chosen(method, put_back, title)
 
 
 def _kind(name: str | Method) -> tuple[type[Method], str]:
     if isinstance(name, Method):
         return type(name), type(name).__name__
+    if isinstance(name, type) and issubclass(name, Method):
+        raise InputError(
+            f"method is the class {name.__name__}.",
+            "A method has its options with it.",
+            f"Pass an instance: method={name.__name__}().",
+        )
     name = DEFAULT if name == "auto" else name
     if not isinstance(name, str) or name not in METHODS:
         raise UnknownNameError("method", name, ["auto", *METHODS])

@@ -13,7 +13,8 @@ from fewpairs.errors import InputError, UnknownNameError
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.requests import Planner
 
-#: Ridge of the leverage scores, as a share of the mean eigenvalue of the columns' Gram matrix.
+#: Ridge of the leverage scores, as a share of the mean eigenvalue of the columns' Gram matrix:
+#: directions below it are noise.
 _RIDGE = 1e-3
 #: Times the smallest eigenvalue of a small square: the shift that SMS-Nyström uses (alpha = 1.5).
 _SHIFT = 1.5
@@ -126,6 +127,7 @@ class RandomlyPivoted:
     The shift, −1.5·λmin of a small random square, makes an indefinite matrix nearly positive.
     """
 
+    #: Side of the square whose smallest eigenvalue is looked at; it costs about a column.
     square: int = 50
 
     def price(self, planner: Planner, count: int) -> int:
@@ -195,9 +197,11 @@ def price_of_selection(selector: Selector, planner: Planner, count: int) -> int:
     return 0 if price is None else int(price(planner, count))
 
 
-def given_landmarks(landmarks: npt.ArrayLike, n: int) -> Given:
-    """Check landmarks that the user chose."""
+def given_landmarks(landmarks: npt.ArrayLike, n: int, count: int | None = None) -> Given:
+    """Check landmarks that the user chose, or `count` of them that a selector did."""
     indices = np.asarray(landmarks)
+    if count is not None and indices.shape != (count,):
+        raise InputError(f"{indices.size} landmarks came where {count} were asked for.")
     whole = indices.ndim == 1 and indices.dtype.kind in "iu" and indices.size > 0
     if not whole or indices.min() < 0 or indices.max() >= n:
         raise InputError(

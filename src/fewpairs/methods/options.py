@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field, fields
+from dataclasses import Field, field, fields, is_dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,8 +35,23 @@ def option(default: Any, check: Check) -> Any:
 
 
 def checks_of(method: type) -> dict[str, Check]:
-    """Return the options of a method by name."""
-    return {f.name: f.metadata["check"] for f in fields(method) if "check" in f.metadata}
+    """Return the options of a method by name; a method that is no dataclass has none."""
+    return {f.name: f.metadata["check"] for f in _fields(method)}
+
+
+def options_of(method: object) -> dict[str, Any]:
+    """Return the values of a method's options."""
+    return {f.name: getattr(method, f.name) for f in _fields(type(method))}
+
+
+def defaults_of(method: type) -> dict[str, Any]:
+    """Return the defaults of a method's options."""
+    return {f.name: f.default for f in _fields(method)}
+
+
+def _fields(method: type) -> list[Field[Any]]:
+    every = fields(method) if is_dataclass(method) else ()
+    return [f for f in every if "check" in f.metadata]
 
 
 def check_option(name: str, value: Any, check: Check) -> None:

@@ -123,7 +123,23 @@ def _pair_by_pair(similarity: Similarity, left: Items, right: Items, request: Re
         values[:done] = checked(answers, (done,), left, right, before).values
         fault = _raised(error, left, right, single, 1)
         return Outcome(values.reshape(_shape(request)), done + 1, fault)
-    return checked(answers, (request.size,), left, right, request)
+    outcome = checked(answers, (request.size,), left, right, request)
+    if outcome.error is None or isinstance(outcome.error, NonFiniteError):
+        return outcome
+    return _one_by_one(answers, left, right, request)
+
+
+def _one_by_one(answers: list[Any], left: Items, right: Items, request: Request) -> Outcome:
+    """Keep what is a number of answers among which something else is, and name the first such."""
+    rows, columns = request.pairs()
+    values = np.full(request.size, np.nan)
+    fault: SimilarityError | None = None
+    for k, answer in enumerate(answers):
+        single = Scattered(rows[k : k + 1], columns[k : k + 1])
+        outcome = checked([answer], (1,), left, right, single)
+        values[k] = outcome.values[0]
+        fault = fault or outcome.error
+    return Outcome(values.reshape(_shape(request)), request.size, fault)
 
 
 def _row_by_row(similarity: Similarity, left: Items, right: Items, request: Request) -> Outcome:
@@ -171,8 +187,7 @@ def _raised(
         f"the similarity raised {type(error).__name__}: {error}\n"
         f"while it was evaluated{among} for {_first(left, right, request)}.",
         "A pair that fails cannot be left out: its place in the matrix would be made up.",
-        "Mend the function or the items; what was evaluated before is kept in error.oracle, and "
-        "fewpairs.approximate(error.oracle, …) goes on from there.",
+        "Mend the function or the items.",
         pair=(int(request.rows[0]), int(request.columns[0])) if named else None,
     )
     fault.__cause__ = error

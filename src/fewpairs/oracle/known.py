@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
-import scipy.sparse as sp
 
-from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.arrays import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +43,7 @@ class Lines:
         """Number of columns of the matrix."""
         return len(self.place)
 
-    def hold(self, columns: IntArray) -> npt.NDArray[np.bool_]:
+    def hold(self, columns: IntArray) -> BoolArray:
         """Say which of `columns` are known."""
         return np.asarray(self.place[columns] >= 0)
 
@@ -126,11 +124,11 @@ class Known:
         found = self.find(rows, columns)
         return np.where(np.isnan(found), guess, found)
 
-    def in_lines(self, rows: IntArray, columns: IntArray) -> npt.NDArray[np.bool_]:
+    def in_lines(self, rows: IntArray, columns: IntArray) -> BoolArray:
         """Say which entries lie in a known column or row."""
         return self.columns.hold(columns) | self.rows.hold(rows)
 
-    def covers(self, rows: IntArray, columns: IntArray) -> npt.NDArray[np.bool_]:
+    def covers(self, rows: IntArray, columns: IntArray) -> BoolArray:
         """Say which entries lie in a known column or row, or on a known diagonal."""
         covered = self.in_lines(rows, columns)
         return covered if self.diagonal is None else covered | (rows == columns)
@@ -193,17 +191,6 @@ class Known:
         return Known(self.rows, self.columns, self.diagonal).with_entries(
             columns, rows, self.values
         )
-
-    def as_sparse(self, rows: IntArray, columns: IntArray, values: FloatArray) -> sp.csr_array:
-        """Return single entries as a sparse matrix, in both orders if symmetric."""
-        if self.symmetric:
-            apart = rows != columns
-            rows, columns, values = (
-                np.concatenate([rows, columns[apart]]),
-                np.concatenate([columns, rows[apart]]),
-                np.concatenate([values, values[apart]]),
-            )
-        return sp.csr_array((values, (rows, columns)), shape=self.shape)
 
 
 def keys_of(rows: IntArray, columns: IntArray, width: int, *, symmetric: bool) -> IntArray:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
-from fewpairs.arrays import FloatArray
+from fewpairs.arrays import FloatArray, RandomState
+from fewpairs.errors import AsymmetryError
 from fewpairs.oracle.memory import Memory
 from fewpairs.oracle.requests import Planner, Request, Scattered
 
@@ -31,15 +33,25 @@ class Ledger:
         What the similarity was really asked for, in all runs.
     spent : int
         What the present run would have asked for alone.
+    unfinished : dict or None
+        State of the random generator at the start of a run that has not ended.
+    drawn_from : RandomState
+        What the user gave as the random state of the last run.
+    refused : AsymmetryError or None
+        The fault of a similarity that is not symmetric, once it was seen.
     """
 
     def __init__(self, empty: Memory) -> None:
         self.memory = empty
         self.evaluations = self.spent = 0
+        self.unfinished: dict[str, Any] | None = None
+        self.drawn_from: RandomState = None
+        self.refused: AsymmetryError | None = None
         self._earlier: Memory | None = None
 
     def begin(self, empty: Memory) -> None:
         """Start a run that knows nothing yet."""
+        self.memory.forget_assumed()
         if self._earlier is not None:
             self._earlier.absorb(self.memory)
         elif not self.memory.empty:
@@ -72,11 +84,13 @@ def unknown_part(request: Request, memory: Memory, planner: Planner) -> Iterator
     """Yield what a memory does not know of a request.
 
     A block is asked for whole or not at all, because a part of it would be computed differently in
-    the last bits; only a similarity that is not written as a block gets the missing pairs alone.
+    the last bits; so are single pairs of a similarity that is written as a block only. Others get
+    the missing pairs alone.
     """
     unknown = np.isnan(memory.answer(request))
     scattered = isinstance(request, Scattered)
-    if unknown.all() or (unknown.any() and not scattered and not planner.by_pairs_only):
+    whole = planner.by_block_only if scattered else not planner.by_pairs_only
+    if unknown.all() or (unknown.any() and whole):
         yield request
     elif unknown.any():
         i, j = request.pairs()

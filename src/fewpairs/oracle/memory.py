@@ -23,6 +23,8 @@ class Memory:
         Whether entry (j, i) is entry (i, j).
     diagonal : ndarray or None
         The diagonal, where it is declared.
+    assumed : bool, default=False
+        Whether it is declared for one run alone.
     """
 
     def __init__(
@@ -33,9 +35,12 @@ class Memory:
         square: bool,
         symmetric: bool,
         diagonal: FloatArray | None,
+        assumed: bool = False,
     ) -> None:
         self.symmetric = symmetric
         self.diagonal = diagonal
+        #: Whether the diagonal was declared for this run alone, and is nothing to remember.
+        self.assumed = assumed
         self.columns = ColumnStore(height, width)
         # Row r of the matrix is column r of its transpose.
         self.rows = self.columns if symmetric else ColumnStore(width, height)
@@ -112,9 +117,9 @@ class Memory:
         """Hide single entries, until a whole line holds them or `reveal` is called."""
         self.reserved = np.union1d(self.reserved, self._keys(rows, columns))
 
-    def reveal(self) -> None:
+    def reveal(self, rows: IntArray, columns: IntArray) -> None:
         """Let methods and results use what was hidden."""
-        self.reserved = self.reserved[:0]
+        self.reserved = np.setdiff1d(self.reserved, self._keys(rows, columns))
 
     # ------------------------------------------------------------------ keeping
 
@@ -173,13 +178,22 @@ class Memory:
         outside = np.ones(len(rows), dtype=bool)
         for store, along, across in ((self.columns, columns, rows), (self.rows, rows, columns)):
             place = store.position(along)
-            held = place >= 0
+            outside &= place < 0
+            held = np.flatnonzero(place >= 0)
+            held = held[np.isnan(store.values[across[held], place[held]])]
             store.values[across[held], place[held]] = values[held]
-            outside &= ~held
         self.entries.add(self._keys(rows[outside], columns[outside]), values[outside])
 
     def _keys(self, rows: IntArray, columns: IntArray) -> IntArray:
         return keys_of(rows, columns, self._width, symmetric=self.symmetric)
+
+    def forget_assumed(self) -> None:
+        """Forget a diagonal that was declared for one run, and was never evaluated."""
+        if not self.assumed:
+            return
+        self.diagonal, self.assumed = None, False
+        for store in (self.columns, self.rows):
+            store.forget(store.index)
 
     def absorb(self, other: Memory) -> None:
         """Take over everything that another memory of the same matrix holds."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fewpairs.arrays import FloatArray, IntArray, RandomState, generator
+from fewpairs.arrays import FloatArray, IntArray, RandomState, generator, is_whole
 from fewpairs.errors import (
     AsymmetryError,
     InputError,
@@ -32,12 +32,20 @@ from fewpairs.oracle.symmetry import asymmetry, square_asymmetry
 from fewpairs.parallel import count_jobs
 from fewpairs.similarities.base import as_similarity
 
+_KEPT = (
+    "The {:,} evaluations made so far are kept in error.oracle, and "
+    "fewpairs.approximate(error.oracle, …) goes on from there; a mended function may be passed "
+    "beside it."
+)
+_CALL_AGAIN = "Mend the function or the item, and call again; the matrix is as it was."
+
 
 class Oracle:
     """Answers for entries of the similarity matrix, and counts what it had to ask for.
 
     A run knows only what it has asked for itself: the same seed gives the same result, whatever
-    was bought before. What earlier runs have paid for is looked up instead of evaluated again.
+    was bought before. What earlier runs have paid for is looked up instead of evaluated again, so
+    that results agree as far as the similarity repeats itself when it is asked in other company.
 
     Parameters
     ----------
@@ -50,6 +58,8 @@ class Oracle:
         Threads that call the similarity; results do not depend on it.
     progress : bool, callable or None, default=None
         A bar in a terminal, or a callback ``(done, planned)`` that stops the run with False.
+    resumable : bool, default=True
+        Whether a user can go on with this oracle after a fault.
 
     Examples
     --------
@@ -67,6 +77,7 @@ class Oracle:
         others: Any = None,
         n_jobs: int | None = 1,
         progress: ProgressOption = None,
+        resumable: bool = True,
     ) -> None:
         self.similarity = as_similarity(similarity)
         self.items = as_items(items)
@@ -74,6 +85,8 @@ class Oracle:
         self.square = others is None
         self.n_jobs = count_jobs(n_jobs)
         self.progress = progress
+        self._resumable = resumable
+        self._base: Oracle | None = None
         self._left = self._prepared(self.items)
         self._right = self._left if self.square else self._prepared(self.others)
         self._diagonal = self.similarity.known_diagonal(self._left) if self.square else None
@@ -87,8 +100,6 @@ class Oracle:
         )
         self._ledger = Ledger(self._empty_memory())
         self._tolerant = False
-        self._refused: AsymmetryError | None = None
-        self._unfinished: dict[str, Any] | None = None
         self._watching: Progress | None = None
 
     @property
@@ -110,28 +121,54 @@ class Oracle:
     def _memory(self) -> Memory:
         return self._ledger.memory
 
+    def mend(self, similarity: Any) -> None:
+        """Go on with a mended similarity, whose earlier answers were right."""
+        mended = as_similarity(similarity)
+        same = mended.fingerprint == self.similarity.fingerprint
+        if not same or bool(mended.symmetric) != bool(self.similarity.symmetric):
+            raise InputError(
+                f"{mended!r} was given beside an oracle of {self.similarity!r}.",
+                "What the oracle remembers belongs to its own similarity.",
+                "Pass the oracle alone, or a mended form with the same name and parameters.",
+            )
+        self.similarity = mended
+        self._left = self._prepared(self.items)
+        self._right = self._left if self.square else self._prepared(self.others)
+
     # ------------------------------------------------------------------ one run
 
     def generator(self, random_state: RandomState) -> np.random.Generator:
         """Make the generator of a run.
 
-        Without a seed, a run that follows an interrupted one draws what that one would have drawn,
-        and so pays only for the rest.
+        Without a seed, or with the same generator object, a run that follows an interrupted one
+        draws what that one would have drawn, and so pays only for the rest.
         """
-        if random_state is not None or self._unfinished is None:
+        again = random_state is None or random_state is self._ledger.drawn_from
+        if self._ledger.unfinished is None or not again or is_whole(random_state):
+            self._ledger.drawn_from = random_state
             return generator(random_state)
-        bits = getattr(np.random, self._unfinished["bit_generator"])()
-        bits.state = self._unfinished
+        if isinstance(random_state, np.random.Generator):
+            random_state.bit_generator.state = self._ledger.unfinished
+            return random_state
+        bits = getattr(np.random, self._ledger.unfinished["bit_generator"])()
+        bits.state = self._ledger.unfinished
         return np.random.Generator(bits)
 
     @contextmanager
     def run(self, planned: int, rng: np.random.Generator) -> Iterator[None]:
         """Begin a run of `planned` evaluations that knows nothing yet."""
-        self._unfinished = copy.deepcopy(dict(rng.bit_generator.state))
+        self._ledger.unfinished = copy.deepcopy(dict(rng.bit_generator.state))
         self._ledger.begin(self._empty_memory())
-        with self._watch(planned):
-            yield
-        self._unfinished = None
+        try:
+            with self._watch(planned):
+                yield
+        except BaseException as error:
+            # Whatever it is, also Ctrl-C or a fault of a method: nothing that was paid for is lost.
+            if getattr(error, "oracle", None) is None:
+                error.oracle = self._base or self  # type: ignore[attr-defined]
+                error.add_note(_KEPT.format(self.evaluations))
+            raise
+        self._ledger.unfinished = None
 
     def known(self) -> Known:
         """Hand out what this run has asked for: whole lines, single entries, the diagonal."""
@@ -143,8 +180,8 @@ class Oracle:
         """Return whole columns, as a read-only n × s array."""
         wanted = _indices(landmarks, self.shape[1])
         store = self._memory.columns
-        self._memory.add_columns(store.missing(wanted))
-        unknown = wanted[~store.is_complete(wanted)]
+        self._memory.add_columns(store.missing(_different(wanted)))
+        unknown = _different(wanted[~store.is_complete(wanted)])
         requests = self.planner.columns(unknown, self._memory.rows.complete)
         self._ask(requests, self.planner.price_of_columns(len(unknown)))
         store.finish(wanted)
@@ -156,8 +193,8 @@ class Oracle:
             return self.columns(landmarks).T
         wanted = _indices(landmarks, self.shape[0])
         store = self._memory.rows
-        self._memory.add_rows(store.missing(wanted))
-        unknown = wanted[~store.is_complete(wanted)]
+        self._memory.add_rows(store.missing(_different(wanted)))
+        unknown = _different(wanted[~store.is_complete(wanted)])
         there = np.setdiff1d(np.arange(self.shape[1]), self._memory.columns.complete)
         tiles = self.planner.tiles(unknown, there)
         self._ask(tiles, len(unknown) * len(there) * self.planner.per_entry)
@@ -195,11 +232,19 @@ class Oracle:
         everyone = np.arange(min(self.shape))
         return self.entries(everyone, everyone)
 
-    def declare_diagonal(self, value: float) -> None:
-        """Take every self-similarity as known, so that none is evaluated, now or later."""
-        self.similarity = self.similarity.with_diagonal(value)
-        self._diagonal = self._memory.diagonal = np.full(self.shape[0], value)
-        self.planner = replace(self.planner, diagonal_known=True)
+    def declaring(self, diagonal: float | None) -> Oracle:
+        """Return the same oracle for a run that takes every self-similarity as known.
+
+        Both share what was paid for; what is declared is not part of it.
+        """
+        if diagonal is None or not self.square:
+            return self
+        view = copy.copy(self)
+        view._base = self  # noqa: SLF001 - its own
+        view.similarity = self.similarity.with_diagonal(diagonal)
+        view._diagonal = np.full(self.shape[0], diagonal)  # noqa: SLF001
+        view.planner = replace(self.planner, diagonal_known=True)
+        return view
 
     def expect_columns(self, count: int) -> None:
         """Say how many columns the run will read in all, so that none is copied later."""
@@ -219,9 +264,9 @@ class Oracle:
         """Keys of the entries that were set aside; `known()` does not tell their values."""
         return self._memory.reserved
 
-    def reveal(self) -> None:
-        """Let methods and results use what was set aside."""
-        self._memory.reveal()
+    def reveal(self, rows: IntArray, columns: IntArray) -> None:
+        """Let methods and results use entries that were set aside."""
+        self._memory.reveal(rows, columns)
 
     def both_orders(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return entries (i, j) and entries (j, i), whatever symmetry was declared."""
@@ -256,8 +301,8 @@ class Oracle:
 
     def _ask(self, requests: Iterable[Request], planned: int) -> None:
         """Answer requests; store every answer before any fault or stop is raised."""
-        if self._refused is not None:
-            raise self._refused
+        if self._ledger.refused is not None and not self._tolerant:
+            raise self._ledger.refused
         fault: SimilarityError | None = None
         stopped = False
 
@@ -276,6 +321,8 @@ class Oracle:
                 if self.symmetric:
                     uneven, values = square_asymmetry(self.items, request, values)
                     found = found or uneven
+                    # One triangle stands for both from now on, and would hide what was seen here.
+                    self._ledger.refused = self._ledger.refused or uneven
                 if not (self._tolerant and isinstance(found, (NonFiniteError, AsymmetryError))):
                     fault = fault or found
                 self._ledger.keep(request, values)
@@ -288,8 +335,8 @@ class Oracle:
                 "What was evaluated is kept in error.oracle.",
                 "Go on with fewpairs.approximate(error.oracle, …).",
             )
-            stop.oracle = self
-            self.progress = None  # whoever goes on must not be stopped by the same callback
+            stop.oracle = self._base or self
+            stop.oracle.progress = None  # whoever goes on must not be stopped by the same callback
             raise stop
 
     # ------------------------------------------------------------------ small things
@@ -300,7 +347,11 @@ class Oracle:
 
     def _empty_memory(self) -> Memory:
         return Memory(
-            *self.shape, square=self.square, symmetric=self.symmetric, diagonal=self._diagonal
+            *self.shape,
+            square=self.square,
+            symmetric=self.symmetric,
+            diagonal=self._diagonal,
+            assumed=self._base is not None,
         )
 
     @contextmanager
@@ -318,10 +369,17 @@ class Oracle:
 
     def _fail(self, fault: SimilarityError) -> None:
         if isinstance(fault, AsymmetryError):
-            self._refused = fault  # what it has answered already must not hide it the next time
-        fault.oracle = self
-        fault.add_note(f"The {self.evaluations:,} evaluations made so far are kept.")
+            # What it has answered already must not hide it the next time.
+            self._ledger.refused = fault
+        fault.oracle = self._base or self
+        fault.add_note(_KEPT.format(self.evaluations) if self._resumable else _CALL_AGAIN)
         raise fault
+
+
+def _different(indices: IntArray) -> IntArray:
+    """Return each index once, in the order in which they first come."""
+    first = np.unique(indices, return_index=True)[1]
+    return indices if len(first) == len(indices) else indices[np.sort(first)]
 
 
 def _indices(indices: npt.ArrayLike, length: int) -> IntArray:

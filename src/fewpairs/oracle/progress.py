@@ -7,6 +7,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self, TypeAlias
 
+import numpy as np
+
 #: None shows a bar in a terminal and nothing elsewhere; True and False force it; a callable gets
 #: (evaluations done, evaluations planned) and stops the run by returning False.
 ProgressOption: TypeAlias = bool | Callable[[int, int], bool | None] | None
@@ -62,4 +64,7 @@ class Progress:
             speed = self._bar.tasks[0].speed
             rate = f"{speed:,.0f}/s" if speed else ""
             self._bar.update(self._task, completed=done, rate=rate)
-        return self._callback is None or self._callback(done, max(self.planned, done)) is not False
+        if self._callback is None:
+            return True
+        answer = self._callback(done, max(self.planned, done))
+        return not isinstance(answer, (bool, np.bool_)) or bool(answer)

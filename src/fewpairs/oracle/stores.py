@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
+from typing import Any
 
-from fewpairs.arrays import FloatArray, IntArray
+import numpy as np
+
+from fewpairs.arrays import BoolArray, FloatArray, IntArray
 from fewpairs.oracle.known import Lines, look_up
 
 
@@ -35,7 +36,7 @@ class ColumnStore:
         """The columns that hold no NaN, in the order in which they were asked for."""
         return self.index[self._complete[self.index]]
 
-    def is_complete(self, columns: IntArray) -> npt.NDArray[np.bool_]:
+    def is_complete(self, columns: IntArray) -> BoolArray:
         """Say which columns have been read to the end."""
         return self._complete[columns]
 
@@ -52,7 +53,7 @@ class ColumnStore:
         return columns[self._position[columns] < 0]
 
     def expect(self, count: int) -> None:
-        """Make room for so many columns in all when the next one comes, to copy nothing later."""
+        """Allocate `count` columns at the next `add`, so that later ones need no copy."""
         self._expected = count
 
     def add(self, columns: IntArray) -> None:
@@ -60,7 +61,8 @@ class ColumnStore:
         kept = len(self.index)
         needed = kept + len(columns)
         if needed > self._buffer.shape[1]:
-            # Columns that come one by one must not be copied once for each of them.
+            # Columns that come one by one must not be copied once for each of them. A few more at
+            # the end of many are taken to be the last, and get no spare room.
             spare = kept // 2 if len(columns) < kept // 16 else 0
             width = max(needed + spare, self._expected)
             buffer = np.empty((len(self._buffer), width))
@@ -81,12 +83,27 @@ class ColumnStore:
         return view
 
     def put(self, rows: IntArray, columns: IntArray, block: FloatArray) -> None:
-        """Write a block whose columns all have a place."""
+        """Write a block whose columns all have a place, where nothing is known yet.
+
+        What is known is never written again: results hold views of it, and must not change.
+        """
         place = self._position[columns]
+        where: Any = np.ix_(rows, place)
         if _consecutive(place):
-            self.values[rows, place[0] : place[-1] + 1] = block
-        else:
-            self.values[np.ix_(rows, place)] = block
+            where = rows, slice(place[0], place[-1] + 1)
+        there = self.values[where]
+        unknown = np.isnan(there)
+        self.values[where] = block if unknown.all() else np.where(unknown, block, there)
+
+    def forget(self, columns: IntArray) -> None:
+        """Forget the entry of each column with itself; they are then no longer complete.
+
+        In a copy, because results hold views of the columns.
+        """
+        if len(columns):
+            self._buffer = self.values.copy()
+            self._buffer[columns, self._position[columns]] = np.nan
+            self._complete[columns] = False
 
     def lines(self) -> Lines:
         """Return the complete columns, read-only."""

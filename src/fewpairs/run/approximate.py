@@ -8,12 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from fewpairs.arrays import RandomState
-from fewpairs.error.audit import judge_by_fresh_pairs
+from fewpairs.error.audit import draw_audit, judge
+from fewpairs.errors import BudgetExceededWarning, warn
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.methods.base import Method, assemble
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
-from fewpairs.run.arguments import as_oracle
+from fewpairs.run.arguments import as_oracle, check_selected
 from fewpairs.run.plan import Plan, make_plan
 from fewpairs.run.target import grow_to_target
 
@@ -39,9 +40,11 @@ def approximate(
     Parameters
     ----------
     items : sequence, array, column of a data frame, or Oracle
-        What is compared. An `Oracle` brings its similarity and everything evaluated before.
+        What is compared. An `Oracle`, such as ``error.oracle`` after a fault, brings its
+        similarity and everything that was paid for.
     similarity : Similarity
-        The expensive function; wrap your own with `fewpairs.similarity`.
+        The expensive function; wrap your own with `fewpairs.similarity`. Beside an oracle: a mended
+        one of the same name and parameters.
     others : sequence, optional
         Items of the columns, where the matrix compares two sets (queries with documents).
     landmarks : int or sequence of int, optional
@@ -99,14 +102,23 @@ def approximate(
         error_pairs=error_pairs,
         options=options,
     )
+    oracle = oracle.declaring(plan.method.declared_diagonal)
     with oracle.run(plan.evaluations, rng):
-        return carry_out(oracle, plan, rng)
+        matrix = carry_out(oracle, plan, rng)
+    if budget is not None and oracle.spent > plan.evaluations:
+        warn(
+            BudgetExceededWarning(
+                f"{oracle.spent:,} evaluations were spent where {plan.evaluations:,} were planned: "
+                "a method or a selector has read more than its price says."
+            )
+        )
+    return matrix
 
 
 def carry_out(oracle: Oracle, plan: Plan, rng: np.random.Generator) -> FactoredMatrix:
     """Choose landmarks, check symmetry, and take one step, or as many as a target needs."""
     most = plan.n_landmarks if plan.target is None else min(oracle.shape)
-    landmarks = plan.selector.select(oracle, most, rng)
+    landmarks = check_selected(plan.selector.select(oracle, most, rng), most, oracle.shape[1])
     if plan.symmetry_pairs:
         strip = landmarks[: min(plan.n_landmarks, oracle.planner.strip)]
         i, j = np.triu_indices(len(strip), 1)
@@ -115,20 +127,15 @@ def carry_out(oracle: Oracle, plan: Plan, rng: np.random.Generator) -> FactoredM
     if plan.target is not None:
         return grow_to_target(oracle, plan, plan.target, landmarks, rng)
     fit = plan.method.fit(oracle, landmarks, rng, plan.allowance)
-    matrix = assemble(oracle, fit, plan.known, plan.title)
+    matrix = assemble(oracle, fit, plan.title, put_back=plan.put_back)
     if not plan.estimates_error:
         return matrix
-    verdict, drawn = judge_by_fresh_pairs(
-        matrix,
-        oracle,
-        plan.error_pairs,
-        rng,
-        weighted=plan.weighted,
-        ready=fit.profiles,
-        interval=plan.interval,
+    audit = draw_audit(
+        matrix, oracle, plan.error_pairs, rng, weighted=plan.weighted, ready=fit.profiles
     )
+    error = judge(matrix, oracle, audit, plan.interval).warned()
     if plan.fold:
-        values = oracle.entries(drawn.rows, drawn.columns)
-        fit = plan.method.refit(fit, drawn, values)
-        matrix = assemble(oracle, fit, plan.known, plan.title)
-    return matrix.judged(verdict.warned(), oracle.evaluations)
+        audit.reveal(oracle)
+        fit = plan.method.refit(fit, audit.pairs, audit.values)
+        matrix = assemble(oracle, fit, plan.title, put_back=plan.put_back)
+    return matrix.judged(error, oracle.spent)

@@ -6,22 +6,38 @@ from typing import Any
 
 import numpy as np
 
-from fewpairs.arrays import is_whole
+from fewpairs.arrays import IntArray, is_whole
 from fewpairs.errors import (
     BudgetError,
     InputError,
     LandmarksCutWarning,
+    MethodError,
     UnknownNameError,
     warn,
 )
-from fewpairs.methods.base import KnownOption, Method
+from fewpairs.methods.base import Method
+from fewpairs.methods.landmarks import given_landmarks
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.oracle.requests import Planner
 from fewpairs.parallel import count_jobs
 
-#: Options of every run, beside those of its method.
-RUN_OPTIONS = ("error_draw", "error_interval", "fold_error_pairs")
+#: What a run takes beside the options of its method; suggested when one of them is misspelt.
+OPTIONS = (
+    "others",
+    "landmarks",
+    "budget",
+    "target_error",
+    "method",
+    "selection",
+    "error_pairs",
+    "error_draw",
+    "error_interval",
+    "fold_error_pairs",
+    "random_state",
+    "n_jobs",
+    "progress",
+)
 
 
 def evaluations_of(budget: float, planner: Planner) -> int:
@@ -96,9 +112,9 @@ def check_fold(fold: Any, error_pairs: Any) -> bool:
     return bool(fold)
 
 
-def refuse_idle_fold(title: str, known: KnownOption, *, fold: bool) -> None:
+def refuse_idle_fold(title: str, *, fold: bool, put_back: bool) -> None:
     """Refuse to fold pairs into a result that has no place for them."""
-    if fold and known is None:
+    if fold and not put_back:
         raise InputError(
             f"fold_error_pairs=True was given with known=None (method {title}).",
             "The factors alone are returned, and single pairs cannot become exact in them.",
@@ -110,19 +126,41 @@ def check_target_run(
     method: Method, title: str, landmarks: Any, selection: Any, error_pairs: int | None
 ) -> None:
     """Refuse what cannot be combined with a target error."""
+    alone = "Pass target_error alone, or with a budget."
     if error_pairs == 0:
         raise InputError(
             "error_pairs=0 was given beside target_error.",
             "Without an estimate nobody can tell when the target is reached.",
             "Leave error_pairs out, or pass how many pairs should judge.",
         )
-    if landmarks is not None or selection != "uniform" or not method.grows:
+    if landmarks is not None:
         raise InputError(
-            f"target_error was given beside landmarks, another selection, or a method ({title}) "
-            "that cannot go on from fewer landmarks.",
-            "It finds the number of uniform landmarks by itself, step by step.",
-            "Pass target_error alone, or with a budget.",
+            "landmarks were given beside target_error.", "It finds their number by itself.", alone
         )
+    if selection != "uniform":
+        raise InputError(
+            "a selection was given beside target_error.",
+            "Landmarks are added step by step, in a random order.",
+            alone,
+        )
+    if not method.grows:
+        raise InputError(
+            f"target_error was given beside the method {title}.",
+            "It cannot go on from fewer landmarks, and each step would be paid for anew.",
+            alone,
+        )
+
+
+def check_selected(landmarks: Any, count: int, n: int) -> IntArray:
+    """Return what a selector has chosen: `count` different positions."""
+    try:
+        return given_landmarks(landmarks, n, count).indices
+    except InputError as error:
+        raise MethodError(
+            f"the selector returned {landmarks!r:.200} for {count} landmarks of {n} items.",
+            str(error).splitlines()[0],
+            "Return that many different positions.",
+        ) from error
 
 
 def as_oracle(
@@ -133,6 +171,12 @@ def as_oracle(
     progress: ProgressOption = None,
 ) -> Oracle:
     """Make the oracle of a run, or take one that the user has, with what it has paid for."""
+    if isinstance(similarity, Oracle):
+        raise InputError(
+            "an oracle was given as the similarity.",
+            "It has its items and its similarity already.",
+            "Pass it first, and alone: fewpairs.approximate(error.oracle, …).",
+        )
     if not isinstance(items, Oracle):
         if similarity is None:
             raise InputError(
@@ -141,12 +185,14 @@ def as_oracle(
                 "Pass fewpairs.similarity(function, kind=…, symmetric=…), or a ready one.",
             )
         return Oracle(items, similarity, others=others, n_jobs=n_jobs, progress=progress)
-    if similarity is not None or others is not None:
+    if others is not None:
         raise InputError(
-            "a similarity or other items were given beside an oracle.",
+            "other items were given beside an oracle.",
             "The oracle has its own already, and what it remembers belongs to those.",
             "Pass the oracle alone.",
         )
+    if similarity is not None:
+        items.mend(similarity)
     if progress is not None:
         items.progress = progress
     if n_jobs != 1:

@@ -120,6 +120,12 @@ def inspect(
             "Pass a positive integer, for example 50.",
         )
     oracle = as_oracle(items, similarity, progress=False)
+    if not oracle.square:
+        raise InputError(
+            "inspect was asked for a matrix between two sets of items.",
+            "Symmetry, diagonal and spectrum are those of one set.",
+            "Inspect one of the two sets.",
+        )
     before = oracle.evaluations
     n = len(oracle.items)
     rng = generator(random_state)

@@ -13,13 +13,13 @@ import numpy.typing as npt
 from fewpairs.error.estimate import check_target
 from fewpairs.error.interval import Interval, as_interval, relative_error
 from fewpairs.errors import InputError
-from fewpairs.methods.base import KnownOption, Method
+from fewpairs.methods.base import Method
 from fewpairs.methods.catalogue import Chosen, find_method
 from fewpairs.methods.landmarks import Selector, as_selector, given_landmarks
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.parallel import count_jobs, format_bytes
 from fewpairs.run.arguments import (
-    RUN_OPTIONS,
+    OPTIONS,
     as_oracle,
     check_count,
     check_draw,
@@ -32,6 +32,7 @@ from fewpairs.run.arguments import (
 )
 from fewpairs.run.pricing import Price, Target, audit_size, first_count, fit_budget
 
+#: Enough for a first look at any matrix; a budget or a target is the better way to choose.
 DEFAULT_LANDMARKS = 100
 #: Timed samples grow until they take this long, or are this many: enough to see past one call's
 #: overhead, little beside any run that is worth planning.
@@ -77,7 +78,7 @@ class Plan:
     memory: int
     title: str
     method: Method
-    known: KnownOption
+    put_back: bool
     selector: Selector
     interval: Interval = relative_error
     target: Target | None = None
@@ -97,7 +98,8 @@ class Plan:
         lines = [
             f"{self.title}: {landmarks} of {items}",
             f"  evaluations  {most}{self.evaluations:,} ({self.share:.2%} of all pairs), {judging}",
-            f"  memory       {format_bytes(self.memory)}",
+            f"  memory       {format_bytes(self.memory)}"
+            + (" at the start" if self.target is not None else ""),
         ]
         if self.seconds is not None:
             lines.append(
@@ -124,11 +126,10 @@ def make_plan(
     fold = check_fold(rest.pop("fold_error_pairs", False), error_pairs)
     interval = as_interval(rest.pop("error_interval", "log-t"))
     chosen = find_method(
-        method, rest, symmetric=oracle.symmetric, square=oracle.square, also=RUN_OPTIONS
+        method, rest, symmetric=oracle.symmetric, square=oracle.square, also=OPTIONS
     )
-    refuse_idle_fold(chosen.title, chosen.known, fold=fold)
-    if chosen.method.declared_diagonal is not None and oracle.square:
-        oracle.declare_diagonal(chosen.method.declared_diagonal)
+    refuse_idle_fold(chosen.title, fold=fold, put_back=chosen.put_back)
+    oracle = oracle.declaring(chosen.method.declared_diagonal)
     pairs = check_error_pairs(error_pairs)
     if not oracle.square:
         check_rectangle(landmarks, selection)
@@ -184,6 +185,7 @@ def _size_for_target(price: Price, error: float, budget: float | None) -> _Size:
     """Settle where a run with a target starts, and the most that it may spend."""
     oracle = price.oracle
     everything = oracle.planner.price_of_everything
+    # Judging may cost as much as everything, where everything is little.
     most = 2 * everything if budget is None else evaluations_of(budget, oracle.planner)
     audit = audit_size(price.pairs, oracle.shape, most // oracle.planner.per_entry)
     target = Target(error, most, audit)
@@ -209,7 +211,7 @@ def _plan(oracle: Oracle, chosen: Chosen, size: _Size, *, weighted: bool, fold: 
         memory=chosen.method.memory(oracle.planner, count),
         title=chosen.title,
         method=chosen.method,
-        known=chosen.known,
+        put_back=chosen.put_back,
         selector=price.selector,
         target=size.target,
     )

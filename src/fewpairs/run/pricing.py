@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fewpairs.error.sampling import FEWEST_COLUMNS
 from fewpairs.errors import BudgetError
 from fewpairs.methods.base import Method
 from fewpairs.methods.landmarks import Selector, price_of_selection
@@ -14,17 +15,16 @@ from fewpairs.oracle.oracle import Oracle
 
 #: More pairs than this make the interval of an ordinary matrix hardly narrower (docs/error.md);
 #: and judging should not cost more than a tenth of what is judged.
-MOST_ERROR_PAIRS, _PART_FOR_ERROR = 2000, 10
+MOST_ERROR_PAIRS, _SHARE_FOR_ERROR = 2000, 1 / 10
 #: A similarity that depends on the order does so for nearly every pair: a few tell.
 _SYMMETRY_PAIRS = 8
 #: Pairs set aside to judge the steps to a target by: 1,000, fewer for a small matrix (half as many
 #: as it has items, but 200), and at least ten. At least as many fresh ones confirm a success.
 AUDIT_PAIRS, _SMALL_AUDIT, _FEWEST_AUDIT = 1000, 200, 10
-#: They may not cost more than this part of a budget.
-_PART_FOR_AUDIT = 20
-#: The first step to a target reads this share of the columns, and at least ten: with fewer the
-#: default method has no folds.
-_START, _FEWEST_START = 0.01, 10
+#: They may not cost more than this share of a budget.
+_SHARE_FOR_AUDIT = 1 / 20
+#: The first step to a target reads this share of the columns, but no fewer than are of use.
+_START = 0.01
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,7 @@ class Price:
         similarity, planner = self.oracle.similarity, self.oracle.planner
         free = not self.oracle.symmetric or planner.by_block_only or similarity.symmetry_proven
         few = min(count, planner.strip)
+        # Few items are not worth eight pairs.
         most = min(_SYMMETRY_PAIRS, few * (few - 1) // 2, max(1, planner.n // 4))
         return 0 if free or self.pairs == 0 or count == 1 else most
 
@@ -54,7 +55,7 @@ class Price:
         spent = self.method.price(planner, count) // planner.per_entry
         wanted = self.pairs
         if wanted is None:
-            wanted = min(MOST_ERROR_PAIRS, max(2, spent // _PART_FOR_ERROR))
+            wanted = min(MOST_ERROR_PAIRS, max(2, int(spent * _SHARE_FOR_ERROR)))
         everything = planner.price_of_everything // planner.per_entry
         return max(0, min(wanted, everything - spent))
 
@@ -65,8 +66,8 @@ class Price:
     def beside(self, count: int) -> int:
         """Count what is spent beside the method."""
         planner = self.oracle.planner
-        # One order of these pairs is part of the columns, unless a selector has read them before,
-        # in an order that nobody remembers.
+        # One order of these pairs is part of the columns. But a selector that reads columns does
+        # not record the order of a pair, so that both orders are asked again.
         orders = 2 if getattr(self.selector, "reads", True) else 1
         pairs = self.error_pairs(count) + orders * self.symmetry_pairs(count)
         return pairs * planner.per_entry + price_of_selection(self.selector, planner, count)
@@ -107,17 +108,18 @@ class Target:
 def audit_size(error_pairs: int | None, shape: tuple[int, int], most: int) -> int:
     """Return how many pairs are set aside to judge by; `most` is a budget in entries."""
     wanted = min(error_pairs or AUDIT_PAIRS, max(_SMALL_AUDIT, max(shape) // 2))
-    return max(_FEWEST_AUDIT, min(wanted, most // _PART_FOR_AUDIT))
+    return max(_FEWEST_AUDIT, min(wanted, int(most * _SHARE_FOR_AUDIT)))
 
 
 def first_count(oracle: Oracle, method: Method, target: Target, beside: int) -> int:
-    """Start small, and inside the budget; `beside` is what the first step spends otherwise."""
+    """Start small, and inside the budget; `beside` is what is spent beside the method."""
     planner = oracle.planner
     n = min(oracle.shape)
     beside += 2 * target.audit * planner.per_entry
-    count = int(np.clip(round(_START * n), min(_FEWEST_START, n), n))
-    while count > 1 and method.price(planner, count) + beside > target.most:
-        count -= 1
+    count = int(np.clip(round(_START * n), min(FEWEST_COLUMNS, n), n))
+    count = most_affordable(
+        lambda few: method.price(planner, few) + beside, count, target.most, least=1
+    )
     least = method.price(planner, count) + beside
     if least > target.most:
         raise BudgetError(

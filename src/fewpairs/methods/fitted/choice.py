@@ -55,7 +55,7 @@ def _weights(stage: Stage, sample: Sample, *, plain: bool) -> FloatArray:
     drawn = sample.drawn
     in_lines = known.in_lines(drawn.rows, drawn.columns)
     # Near-duplicates are exact in the result, and unlike the pairs that remain.
-    taken = ~in_lines & ~np.isin(known.keys_of(drawn.rows, drawn.columns), sample.near)
+    taken = ~in_lines & ~np.isin(known.keys_of(drawn.rows, drawn.columns), sample.near_keys)
     folds = stage.folds
     if not taken.any() and not plain:
         return np.zeros(stage.cores.count) if folds is None else folds.pairs.non_negative()

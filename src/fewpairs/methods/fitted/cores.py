@@ -1,7 +1,7 @@
 """Regularised signed cores: a grid of candidates for the small matrix between the columns.
 
-With W the crossing of the landmarks' rows and columns, W − η·gap·I = QΛPᵀ, and λ₀ the largest |λ|
-of W, a candidate is P·diag(λ / (λ² + (δλ₀)²))·Qᵀ. Both signs are kept, and nothing is divided by a
+With W the crossing of the landmarks' rows and columns, W − η·gap·I = PΛQᵀ, and λ₀ the largest |λ|
+of W, a candidate is Q·diag(λ / (λ² + (δλ₀)²))·Pᵀ. Both signs are kept, and nothing is divided by a
 small number. The nugget η takes off the part of the diagonal that no neighbour shares.
 """
 
@@ -25,7 +25,7 @@ RIDGES = np.concatenate([[1e-12, 1e-10, 1e-8, 1e-6, 1e-5], np.geomspace(1e-4, 1.
 class Family:
     """All candidates of one nugget: they share their eigenvectors."""
 
-    nugget: float
+    eta: float  # share of the gap that is taken off the diagonal
     left: FloatArray  # rows of the left factor times this
     right: FloatArray
     filters: FloatArray  # ridges × s
@@ -51,13 +51,13 @@ class Cores:
         """Decompose the crossing of landmarks once for each nugget."""
         families = []
         largest = 0.0
-        for nugget in NUGGETS if gap > 0 else NUGGETS[:1]:
-            reduced = crossing - nugget * max(gap, 0.0) * np.eye(*crossing.shape)
+        for eta in NUGGETS if gap > 0 else NUGGETS[:1]:
+            reduced = crossing - eta * max(gap, 0.0) * np.eye(*crossing.shape)
             left, values, right = _decomposed(reduced, symmetric=symmetric)
-            if nugget == 0:
+            if eta == 0:
                 largest = float(np.abs(values).max(initial=0)) or 1.0
             filters = ridge_inverse(values, RIDGES[:, None], largest)
-            families.append(Family(nugget, left, right, filters))
+            families.append(Family(eta, left, right, filters))
         return cls(families, max(gap, 0.0))
 
     @property
@@ -102,7 +102,7 @@ class Cores:
         total = float(positive.sum())
         if total == 0:
             return 0.0
-        return float(positive @ [f.nugget for f in self.families]) / total * self.gap
+        return float(positive @ [f.eta for f in self.families]) / total * self.gap
 
 
 def gap_of(square: FloatArray) -> float:

@@ -55,4 +55,4 @@ def largest_mean_square(values: FloatArray, weights: FloatArray) -> float:
     squares = values**2
     mean = float(share @ squares)
     error = float(np.sqrt(share**2 @ (squares - mean) ** 2))
-    return _ALLOWED * max(mean + 2 * error, 1e-300)
+    return _ALLOWED * max(mean + 2 * error, np.finfo(float).tiny)

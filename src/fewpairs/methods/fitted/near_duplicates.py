@@ -44,7 +44,7 @@ def near_duplicates(
     per_item = min(per_item, n - 1)
     if per_item < 1:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    near = _Near.none(n, per_item)
+    near = _Neighbours.none(n, per_item)
     if n <= EXACT_UP_TO:
         near.improve(profiles, np.arange(n))
     else:
@@ -57,14 +57,14 @@ def near_duplicates(
 
 
 @dataclass(frozen=True, eq=False)
-class _Near:
+class _Neighbours:
     """The best neighbours of each item found so far; a place that is still empty holds -1."""
 
     places: npt.NDArray[np.int32]
     scores: SingleArray
 
     @classmethod
-    def none(cls, n: int, per_item: int) -> _Near:
+    def none(cls, n: int, per_item: int) -> _Neighbours:
         return cls(
             np.full((n, per_item), -1, dtype=np.int32),
             np.full((n, per_item), _NOTHING, dtype=np.float32),

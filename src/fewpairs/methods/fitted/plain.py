@@ -51,7 +51,7 @@ class WholeLoss:
             gram += self.own.gram[mine, mine] / n
             target += self.own.target[mine] / n
         f = cores.families[family]
-        reduced = self.crossing - f.nugget * cores.gap * np.eye(*self.crossing.shape)
+        reduced = self.crossing - f.eta * cores.gap * np.eye(*self.crossing.shape)
         across = reduced.T @ f.right
         some = self.left[self.rows[:: max(1, n // _ROWS)]]
         for down, truth, weight in (

@@ -23,13 +23,13 @@ from fewpairs.oracle.requests import Planner
 
 #: Fewer than 500 pairs weigh seventy candidates badly; beyond 6,000 columns are worth more.
 _FEWEST_TUNING, _MOST_TUNING = 500, 6000
-#: A plain result has no diagonal and no near pairs to lean on: columns are worth more to it.
+#: A plain result has no diagonal and no near-duplicates to lean on: columns are worth more to it.
 _PLAIN_TUNING, _FEWEST_PLAIN = 1 / 3, 200
-#: Tuning pairs are never more than this share of what is spent, nor of the pairs that are left.
-_LARGEST_SHARE, _LARGEST_PART = 10, 4
+#: Tuning pairs are at most a tenth of what is spent, and a quarter of the pairs that are left.
+_MOST_OF_SPENT, _MOST_OF_LEFT = 1 / 10, 1 / 4
 #: The squared error outside the columns is taken to fall like s^-1.5, as it does at 100 landmarks;
-#: this only decides when near pairs stop. Half or twice as much changes the error of the result by
-#: at most 2 % (docs/tables/constants.md).
+#: this only decides when near-duplicates stop. Half or twice as much changes the error of the
+#: result by at most 2 % (docs/tables/constants.md).
 _DECAY = 1.5
 
 DiagonalOption: TypeAlias = Literal["evaluate"] | float | None
@@ -64,7 +64,7 @@ class Fitted(Method):
         every item has; or None, which leaves them to the core.
     known : {"exact", None}, default="exact"
         Put evaluated entries back; None gives a plain matrix of rank s, for which neither the
-        diagonal nor near pairs are evaluated.
+        diagonal nor near-duplicates are evaluated.
     """
 
     near: float = option(0.25, SHARE)
@@ -77,7 +77,7 @@ class Fitted(Method):
     # Single pairs are bought where they are worth it, which is known only later.
     price_is_most: ClassVar[bool] = True
     spends_allowance: ClassVar[bool] = True
-    default_known: ClassVar[KnownOption] = "exact"
+    puts_back: ClassVar[bool] = True
 
     @property
     def declared_diagonal(self) -> float | None:
@@ -87,7 +87,7 @@ class Fitted(Method):
     def price(self, planner: Planner, landmarks: int) -> int:
         """Return the most that a run with this many starting landmarks spends."""
         base = self._base(planner, landmarks)
-        near = self._near(landmarks) if planner.square else 0.0
+        near = self._near_share(landmarks) if planner.square else 0.0
         total = base
         # Tuning pairs are a share of the total: a fixed point, reached to within a pair in a few
         # rounds, because each takes a thirtieth of the change before it.
@@ -133,18 +133,18 @@ class Fitted(Method):
             oracle.diagonal()
         sample = Sample.none() if last is None else last.state.sample
         if not stage.finished:
-            pairs = min(self._tuning_pairs(most), stage.free_pairs // _LARGEST_PART)
+            pairs = min(self._tuning_pairs(most), int(stage.free_pairs * _MOST_OF_LEFT))
             # A new sample is drawn when the old one has become small beside what is spent.
             if pairs > 2 * len(sample.values) or len(sample.values) == 0:
-                sample = stage.draw_tuning(pairs, sample.near)
-            if self._near(len(landmarks)) and stage.folds is not None:
+                sample = stage.draw_tuning(pairs, sample.near_keys)
+            if self._near_share(len(landmarks)) and stage.folds is not None:
                 room = most - base - len(sample.values)
                 if last is not None:
-                    room = int(self.near * most) - len(sample.near)
+                    room = int(self.near * most) - len(sample.near_keys)
                 sample = self._with_near_pairs(stage, sample, room)
             if allowance is not None:
                 stage.drop_profiles()
-                left = most - base - len(sample.values) - len(sample.near)
+                left = most - base - len(sample.values) - len(sample.near_keys)
                 stage = stage.with_more_landmarks(left)
         return self._fitted(stage, sample)
 
@@ -163,6 +163,7 @@ class Fitted(Method):
         n, s = stage.oracle.shape[0], len(stage.landmarks)
         core, squared_error = stage.preliminary(sample)
         i, j = stage.near_pairs(self.neighbors)
+        # Half a pair for each item: enough to see what a batch gains, little to overshoot by.
         batch = max(20, n // 2)
         done = 0
         while done + batch <= min(len(i), room):
@@ -175,9 +176,9 @@ class Fitted(Method):
                 break
             squared_error = max(squared_error - gain, np.finfo(float).tiny)
         keys = stage.oracle.known().keys_of(i[:done], j[:done])
-        return replace(sample, near=np.concatenate([sample.near, keys]))
+        return replace(sample, near_keys=np.concatenate([sample.near_keys, keys]))
 
-    def _near(self, landmarks: int) -> float:
+    def _near_share(self, landmarks: int) -> float:
         return self.near if landmarks >= FEW and self.known is not None else 0.0
 
     @property
@@ -188,7 +189,7 @@ class Fitted(Method):
         share, fewest = self.tuning, _FEWEST_TUNING
         if self.known is None:
             share, fewest = share * _PLAIN_TUNING, _FEWEST_PLAIN
-        return min(int(np.clip(share * total, fewest, _MOST_TUNING)), total // _LARGEST_SHARE)
+        return min(int(np.clip(share * total, fewest, _MOST_TUNING)), int(total * _MOST_OF_SPENT))
 
     def _base(self, planner: Planner, landmarks: int) -> int:
         """Count, in entries, columns (rows too, if asymmetric) and the diagonal."""

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray, SingleArray
-from fewpairs.error.sampling import Beliefs, Drawn, draw, profiles
+from fewpairs.error.sampling import FEWEST_COLUMNS, Beliefs, Drawn, draw, profiles
 from fewpairs.factored.factors import factored_entries
 from fewpairs.methods.fitted.cores import Cores, gap_of
 from fewpairs.methods.fitted.folds import Folds, landmark_folds
@@ -18,9 +18,9 @@ from fewpairs.numerics import most_affordable
 from fewpairs.oracle.oracle import Oracle
 
 #: Below this many landmarks a fold would hold out a single one, and similar columns say little.
-FEW = 10
+FEW = FEWEST_COLUMNS
 #: What the folds' equations count beside the tuning pairs' in a first core, which only decides when
-#: near pairs stop. From 0.03 to 3 nearly the same pairs are bought (docs/tables/constants.md).
+#: near-duplicates stop. From 0.03 to 3 nearly the same pairs are bought (docs/tables/constants.md).
 _FOLDS_BESIDE_PAIRS = 0.3
 
 
@@ -30,7 +30,7 @@ class Sample:
 
     drawn: Drawn
     values: FloatArray
-    near: IntArray
+    near_keys: IntArray
 
     @classmethod
     def none(cls) -> Sample:
@@ -46,7 +46,7 @@ class Sample:
             np.concatenate([mine.columns, more.columns]),
             np.concatenate([mine.weights, more.weights]),
         )
-        return Sample(drawn, np.concatenate([self.values, values]), self.near)
+        return Sample(drawn, np.concatenate([self.values, values]), self.near_keys)
 
 
 class Stage:
@@ -139,7 +139,7 @@ class Stage:
 
     # ------------------------------------------------------------------ which pairs
 
-    def draw_tuning(self, count: int, near: IntArray) -> Sample:
+    def draw_tuning(self, count: int, near_keys: IntArray) -> Sample:
         """Draw and evaluate the pairs that the core is tuned on."""
         beliefs = None
         if self.folds is not None:
@@ -155,7 +155,7 @@ class Stage:
             width=self.oracle.shape[1],
             beliefs=beliefs,
         )
-        return Sample(drawn, self.oracle.entries(drawn.rows, drawn.columns), near)
+        return Sample(drawn, self.oracle.entries(drawn.rows, drawn.columns), near_keys)
 
     def _beliefs(self, core: FloatArray) -> Beliefs:
         return Beliefs(
