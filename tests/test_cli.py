@@ -150,7 +150,11 @@ def written(folder, name):
 @pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.txt.gz", "t.gz", "corpus"])
 def test_vectors_are_trained_on_the_texts_alone_in_every_format(tmp_path, name):
     path = written(tmp_path, name)
-    fewpairs("vectors", path, "-o", tmp_path / "v.npz", "--dimensions", 2, "--column", "text")
+    table = ["--column", "text"] if ".csv" in path.name or ".jsonl" in path.name else []
+    fewpairs("vectors", path, "-o", tmp_path / "v.npz", "--dimensions", 2, *table)
+    if not table:
+        refused = ("--dimensions", 2, "--column", "text")
+        fewpairs("vectors", path, "-o", tmp_path / "w.npz", *refused, code=2)
     trained = fp.WordVectors.load(tmp_path / "v.npz")
     assert sorted(trained) == sorted({w for text in TEXTS for w in tokenize(text)})
 

@@ -10,8 +10,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import fewpairs as fp
+from fewpairs.cli.app import app
 
 OPTIONAL = ("pandas", "polars", "rapidfuzz", "matplotlib", "torch", "dask", "sentence_transformers")
 
@@ -64,22 +66,48 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "fewpairs"
 
 
-def test_the_page_on_architecture_names_every_module_and_no_other():
+def test_the_page_on_architecture_names_every_module_in_its_room_and_no_other():
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    rooms = page[page.index("## The rooms") : page.index("## A walk")]
-    named = set(re.findall(r"(\w+\.py)`", rooms))
-    there = {p.name for p in SOURCE.rglob("*.py") if p.name != "__init__.py"}
-    assert named == there
-    for room in SOURCE.iterdir():
-        if room.is_dir() and room.name != "__pycache__":
-            assert f"`{room.name}/`" in rooms, room.name
+    rows = page[page.index("## The rooms") : page.index("## A walk")].splitlines()
+    loose = {p.name for p in SOURCE.glob("*.py")} - {"__init__.py"}
+    rooms = {p.name for p in SOURCE.iterdir() if p.is_dir() and p.name != "__pycache__"}
+    for row in rows:
+        if row.startswith("| `"):
+            title = row.split("|")[1]
+            mine = {room for room in rooms if f"`{room}/`" in title}
+            there = {p.name for room in mine for p in (SOURCE / room).rglob("*.py")}
+            there |= {name for name in loose if f"`{name}`" in title}
+            assert set(re.findall(r"(\w+\.py)`", row)) == there - {"__init__.py"}, title
+            rooms -= mine
+            loose -= there
+    assert not rooms
+    assert not loose
 
 
-def test_the_walk_leads_through_files_that_exist():
+def test_the_walk_is_the_one_that_a_run_takes(tmp_path):
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     walk = page[page.index("## A walk") : page.index("## What the oracle promises")]
-    for path in re.findall(r"`((?:\w+/)+\w+\.py)`", walk):
-        assert (SOURCE / path).is_file(), path
+    told = re.findall(r"(?:\w+/)*\w+\.py", walk)
+    texts = tmp_path / "texts.txt"
+    texts.write_text("\n".join(f"text number {i * i} of {i}" for i in range(120)))
+    matrix = tmp_path / "texts.fewpairs"
+    command = ["approximate", str(texts), "--landmarks", "20", "-o", str(matrix)]
+    CliRunner().invoke(app, command)  # modules load on first use, which is not part of the walk
+    entered: dict[str, None] = {}
+
+    def note(frame, event, _):
+        path = Path(frame.f_code.co_filename)
+        function = frame.f_code.co_flags & inspect.CO_NEWLOCALS and frame.f_code.co_name[0] != "<"
+        if event == "call" and function and path.is_relative_to(SOURCE):
+            entered.setdefault(path.relative_to(SOURCE).as_posix())
+
+    sys.setprofile(note)
+    try:
+        CliRunner().invoke(app, command)
+        fp.load(matrix).nearest(17)
+    finally:
+        sys.setprofile(None)
+    assert told == [name for name in entered if name != "__init__.py"]
 
 
 def test_the_house_stays_small():

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+from typing import Annotated
+
 import typer
 
+from fewpairs import __version__
 from fewpairs.cli.matrices import approximate, plan, query
 from fewpairs.cli.words import vectors
 from fewpairs.errors import FewpairsError
@@ -22,12 +26,25 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
 )
+
+
+@app.callback(invoke_without_command=True)
+def _first(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"fewpairs {__version__}")
+        raise typer.Exit
+
+
 for command in (demo, plan, approximate, query, vectors):
     app.command()(command)
 
 
 def main() -> None:
     """Run the command; a fault that a user can mend is one message, not a traceback."""
+    # A person who types has no line of code that a warning could name.
+    warnings.showwarning = lambda message, *_: typer.echo(f"fewpairs: warning: {message}", err=True)
     try:
         app()
     except (FewpairsError, OSError) as error:

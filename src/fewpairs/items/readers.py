@@ -5,7 +5,7 @@ The ending of a file's name chooses its reader from the table `READERS`. A reade
 
 - ``path`` is the `Path` of a file that exists;
 - ``column`` is the name of the column (or field) that holds the items, or None if the user named
-  none; readers of files without columns ignore it, the others may call `choose_column`;
+  none; readers of files without columns refuse it, the others may call `choose_column`;
 - it returns the items: a sequence, an array, or an iterator, which should then read the file piece
   by piece, because corpora may be larger than the memory;
 - what it raises of `READ_ERRORS` becomes one message that names the file.
@@ -59,6 +59,9 @@ def read_items(path: Path, column: str | None = None) -> Any:
         raise UnknownNameError("file ending", path.suffix, READERS, where=f"of {path.name}")
     with _one_message(path):
         items = reader(path, column)
+        if items is None or isinstance(items, (str, bytes)):
+            message = f"its reader returned {type(items).__name__}, and no items"
+            raise ValueError(message)
         return list(items) if isinstance(items, Iterator) else items
 
 
@@ -111,12 +114,22 @@ def choose_column(column: str | None, names: list[str], path: Path) -> str:
     return column
 
 
-def read_lines(path: Path, column: str | None) -> Iterator[str]:  # noqa: ARG001 - lines have none
+def read_lines(path: Path, column: str | None) -> Iterator[str]:
     """Give the lines that are not blank."""
+    _refuse_column(path, column)
     with open_text(path) as file:
         for line in file:
             if line.strip():
                 yield line.rstrip("\n").rstrip("\r")
+
+
+def _refuse_column(path: Path, column: str | None) -> None:
+    if column is not None:
+        raise InputError(
+            f"the column {column!r} was named, and {path.name} has no columns.",
+            "It would be ignored.",
+            "Leave it out, or pass a .csv or .jsonl file.",
+        )
 
 
 def read_csv(path: Path, column: str | None) -> Iterator[str]:
@@ -138,8 +151,9 @@ def read_jsonl(path: Path, column: str | None) -> Iterator[Any]:
         yield from (row.get(chosen) for row in _json_rows(path))
 
 
-def read_npy(path: Path, column: str | None) -> Any:  # noqa: ARG001 - arrays have none
+def read_npy(path: Path, column: str | None) -> Any:
     """Return a stored array; its rows are the items."""
+    _refuse_column(path, column)
     import numpy as np  # noqa: PLC0415 - the command starts fast
 
     return np.load(path, allow_pickle=False)

@@ -34,7 +34,11 @@ class Family(NamedTuple):
 
 
 def _word_mover(name: str, *, vectors: Path | None = None, **options: Any) -> WordMover:
-    if vectors is None or not vectors.is_file():
+    if vectors is not None and not vectors.is_file():
+        raise InputError(
+            f"there is no file {str(vectors)!r}.", "It holds the word vectors.", "Check the path."
+        )
+    if vectors is None:
         raise InputError(
             f"{name} was asked for without a file of word vectors.",
             "They say how far one word is from another.",

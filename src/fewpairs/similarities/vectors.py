@@ -58,6 +58,12 @@ class VectorSimilarity(Similarity):
     ) -> None:
         if not callable(metric) and metric not in METRICS:
             raise UnknownNameError("vector metric", metric, METRICS)
+        if gamma is not None and (callable(metric) or "gamma" not in METRICS[metric].parameters):
+            raise InputError(
+                f"gamma was given with the metric {getattr(metric, '__name__', metric)}.",
+                "It has none, and would ignore it.",
+                "Leave gamma out.",
+            )
         self.metric, self.coef0, self.degree = metric, coef0, degree
         self.gamma = None if gamma is None else check_gamma(gamma)
         self.name = name or str(getattr(metric, "__name__", metric))

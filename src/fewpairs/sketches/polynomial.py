@@ -52,11 +52,13 @@ def fit_polynomial(wanted: Wanted, rule: str = "coreset") -> Polynomial:
     """Choose the coefficients of a polynomial, by a rule of the table `RULES`."""
     grid = wanted.radius * np.cos(np.linspace(0, np.pi, _COMPARED_POINTS))
     values = apply(wanted.function, grid)
-    coefficients = np.asarray(RULES[rule](wanted), dtype=np.float64)
-    if coefficients.shape != (wanted.degree + 1,) or not np.isfinite(coefficients).all():
+    found = np.asarray(RULES[rule](wanted))
+    real = found.dtype.kind in "fiu" and bool(np.isfinite(found).all())
+    coefficients = found.astype(np.float64) if real else np.empty(0)
+    if coefficients.shape != (wanted.degree + 1,):
         raise InputError(
-            f'the rule "{rule}" returned coefficients of the shape {coefficients.shape}, or not '
-            "finite ones.",
+            f'the rule "{rule}" returned {found.dtype} of the shape {found.shape}, or something '
+            "that is not finite.",
             f"A polynomial of degree {wanted.degree} has {wanted.degree + 1} of them.",
             "Return one for each power of x / wanted.radius, lowest first; 0 for those not used.",
         )
