@@ -172,7 +172,9 @@ def test_vectors_of_a_text_that_is_not_utf8_is_one_message(tmp_path):
 
 @pytest.mark.parametrize("question", [("--text", "Anna Smith"), ("--item", "0", "--rerank", "5")])
 def test_query_reads_the_matrix_once(folder, monkeypatch, capsys, question):
-    fp.approximate(NAMES, fp.StringSimilarity(), landmarks=6).save(folder / "k.fewpairs")
+    fp.approximate(NAMES, fp.StringSimilarity(), landmarks=6, random_state=1).save(
+        folder / "k.fewpairs"
+    )
     reads = []
     read = files.read
     monkeypatch.setattr(files, "read", lambda path: reads.append(path) or read(path))

@@ -43,10 +43,13 @@ for command in (demo, plan, approximate, query, vectors):
 
 def main() -> None:
     """Run the command; a fault that a user can mend is one message, not a traceback."""
-    # A person who types has no line of code that a warning could name.
-    warnings.showwarning = lambda message, *_: typer.echo(f"fewpairs: warning: {message}", err=True)
-    try:
-        app()
-    except (FewpairsError, OSError) as error:
-        typer.echo(f"fewpairs: {error}", err=True)
-        raise SystemExit(2) from None
+    with warnings.catch_warnings():
+        # A person who types has no line of code that a warning could name.
+        warnings.showwarning = lambda message, *_: typer.echo(
+            f"fewpairs: warning: {message}", err=True
+        )
+        try:
+            app()
+        except (FewpairsError, OSError) as error:
+            typer.echo(f"fewpairs: {error}", err=True)
+            raise SystemExit(2) from None
