@@ -107,9 +107,11 @@ def test_every_kind_of_text_file_holds_the_same_items_packed_or_not(packed):
     lines = packed("w.txt", "\n".join(WORDS))
     table = packed("w.csv", "n,word\n" + "".join(f"{i},{w}\n" for i, w in enumerate(WORDS)))
     objects = packed("w.jsonl", "".join(json.dumps({"n": 1, "word": w}) + "\n" for w in WORDS))
-    for path in (lines, table, objects):
-        assert read_items(path, "word") == WORDS
-        assert list(stream_texts(path, "word")) == WORDS
+    for path, column in ((lines, None), (table, "word"), (objects, "word")):
+        assert read_items(path, column) == WORDS
+        assert list(stream_texts(path, column)) == WORDS
+    with pytest.raises(InputError, match="has no columns"):
+        read_items(lines, "word")
 
 
 def test_files_from_spreadsheets_and_strange_line_ends(tmp_path):

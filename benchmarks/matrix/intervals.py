@@ -21,7 +21,7 @@ from benchmarks.shared.command import arguments, need_data
 from benchmarks.shared.matrices import ONE_ON_THE_DIAGONAL, all_matrices
 from benchmarks.shared.measures import relative
 from benchmarks.shared.tables import publish, table
-from fewpairs.error.audit import judge_by_fresh_pairs
+from fewpairs.error.audit import draw_audit, judge
 
 SHOWN = (
     "STS-B cross-attention",
@@ -58,7 +58,8 @@ def audits(title: str, matrix: np.ndarray, seed: int, count: int, pairs: int, *,
                 warnings.simplefilter("always")
                 # On a copy, which forgets the pairs that the last estimate has evaluated.
                 again = copy.deepcopy(oracle)
-                e = judge_by_fresh_pairs(found, again, pairs, rng, weighted=weighted)[0].warned()
+                audit = draw_audit(found, again, pairs, rng, weighted=weighted)
+                e = judge(found, again, audit).warned()
             half = np.sqrt(e.high / e.low) - 1
             rows.append((e.low <= true <= e.high, half, e.value / true, bool(caught)))
     return rows
