@@ -11,8 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray, SingleArray
+from fewpairs.error.estimate import ErrorEstimate
 from fewpairs.error.interval import Interval, Verdict, relative_error
 from fewpairs.error.sampling import Drawn
+from fewpairs.error.tails import missed_mass, widened
 from fewpairs.error.unseen import Approximation, Unseen, evaluated_sums, squared_residuals
 from fewpairs.oracle.known import Known
 from fewpairs.oracle.oracle import Oracle
@@ -199,4 +201,15 @@ def judge(
     i, j = known.places_of(np.setdiff1d(unseen.reserved, mine))
     others = squared_residuals(matrix, i, j, oracle.entries(i, j), both=oracle.symmetric)
     A, B = A + float(others[0].sum()), B + float(others[1].sum())
-    return combine(A, B, audit.strata(matrix, known, unseen), interval)
+    strata = audit.strata(matrix, known, unseen)
+    verdict = combine(A, B, strata, interval)
+    B += sum(stratum.total(stratum.squares) for stratum in strata)
+    left = np.isnan(known.find(audit.pairs.rows, audit.pairs.columns))
+    n_left = unseen.population + int(left.sum())
+    if n_left and not left.any():  # pairs are unseen, and none was drawn: nobody can tell
+        value, n_pairs = verdict.estimate.value, verdict.estimate.n_pairs
+        return Verdict(ErrorEstimate(value, 0.0, np.inf, n_pairs), 0.0)
+    if n_left == int(left.sum()):  # all that is unseen was drawn
+        return verdict
+    missed = missed_mass(known, unseen, audit.values[left], audit.pairs.weights[left])
+    return widened(verdict, B, missed)

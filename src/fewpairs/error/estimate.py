@@ -29,7 +29,7 @@ class ErrorEstimate(NamedTuple):
     n_pairs: int
 
     def __str__(self) -> str:
-        if self.n_pairs == 0:
+        if self.n_pairs == 0 and self.low == self.high:
             return f"relative error {self.value:.3g} (exact: every pair was evaluated)"
         return (
             f"relative error {self.value:.3g} ({100 * CONFIDENCE:.0f} % interval {self.low:.3g} to "

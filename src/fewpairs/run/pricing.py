@@ -56,12 +56,21 @@ class Price:
         wanted = self.pairs
         if wanted is None:
             wanted = min(MOST_ERROR_PAIRS, max(2, int(spent * _SHARE_FOR_ERROR)))
+        if self.method.price_is_most:  # only its lines are sure to be read
+            spent = planner.price_of_lines(count, count, count) // planner.per_entry
         everything = planner.price_of_everything // planner.per_entry
         return max(0, min(wanted, everything - spent))
 
     def total(self, count: int) -> int:
-        """Count the method, the error estimate and the symmetry check."""
-        return self.method.price(self.oracle.planner, count) + self.beside(count)
+        """Count the method, the error estimate and the symmetry check.
+
+        What is judged by is not seen by the method: together they cannot spend more than all pairs.
+        """
+        planner = self.oracle.planner
+        method, beside = self.method.price(planner, count), self.beside(count)
+        judging = self.error_pairs(count) * planner.per_entry
+        together = min(method + judging, max(method, planner.price_of_everything))
+        return together + beside - judging
 
     def beside(self, count: int) -> int:
         """Count what is spent beside the method."""

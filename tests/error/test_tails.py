@@ -1,0 +1,105 @@
+"""What a sample of pairs has missed does not make the stated error falsely sure."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from examples import relative, symmetric_matrix
+
+import fewpairs as fp
+from fewpairs.error.estimate import ErrorEstimate
+from fewpairs.error.interval import Verdict
+from fewpairs.error.tails import Missed, widened
+
+# Hard matrices are what the warnings are for.
+pytestmark = pytest.mark.filterwarnings("ignore::fewpairs.errors.FewpairsWarning")
+
+
+def duplicate_labels(n: int, pairs: int, seed: int) -> np.ndarray:
+    """1 between an item and itself, and between the two items of a few pairs; 0 elsewhere."""
+    matrix = np.eye(n)
+    both = np.random.default_rng(seed).permutation(n)[: 2 * pairs].reshape(-1, 2)
+    matrix[both[:, 0], both[:, 1]] = matrix[both[:, 1], both[:, 0]] = 1
+    return matrix
+
+
+def holds(found: fp.FactoredMatrix, exact: np.ndarray) -> bool:
+    true = relative(found.to_dense(), exact)
+    return found.error.low <= true * (1 + 1e-9) and true * (1 - 1e-9) <= found.error.high
+
+
+def tanh(n: int, m: int | None = None) -> np.ndarray:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(n, 20))
+    y = x if m is None else rng.normal(size=(m, 20))
+    return np.tanh(x @ y.T / 5)
+
+
+def test_nothing_is_called_exact_that_was_not_evaluated():
+    skew = tanh(80) + 0.3 * np.random.default_rng(1).normal(size=(80, 80))
+    cases = [
+        (fp.approximate(range(150), fp.Precomputed(tanh(150)), random_state=0), tanh(150)),
+        (fp.approximate(range(210), fp.Precomputed(tanh(210)), random_state=0), tanh(210)),
+        (fp.approximate(range(80), fp.Precomputed(skew), landmarks=45, random_state=0), skew),
+    ]
+    table = tanh(90, 70)
+    between = fp.similarity(lambda a, b: table[a, b], kind="pair", symmetric=False, name="x")
+    between = fp.approximate(range(90), between, others=range(70), landmarks=50, random_state=0)
+    cases.append((between, table))
+    for found, exact in cases:
+        assert relative(found.to_dense(), exact) > 0.01
+        assert found.error.n_pairs > 0
+        assert "exact" not in str(found.error)
+        assert holds(found, exact)
+        assert found.evaluations <= exact.size
+
+
+@pytest.mark.parametrize("pairs", [60, 6])
+@pytest.mark.parametrize("budget", [0.05, 0.2])
+def test_rare_large_values_are_in_the_interval_although_none_was_drawn(pairs, budget):
+    held = 0
+    for seed in range(20):
+        exact = duplicate_labels(300, pairs, seed)
+        found = fp.approximate(range(300), fp.Precomputed(exact), budget=budget, random_state=seed)
+        held += holds(found, exact)
+    assert held >= 15  # of 20; with the sample alone 0 to 10
+
+
+def test_a_target_is_not_claimed_because_nothing_was_drawn():
+    for seed in range(10):
+        exact = duplicate_labels(300, 60, seed)
+        found = fp.approximate(
+            range(300), fp.Precomputed(exact), target_error=0.1, random_state=seed
+        )
+        if found.stopped_because == "the target was reached":
+            assert relative(found.to_dense(), exact) <= 0.1
+
+
+def test_heavy_tails_are_not_stated_narrowly():
+    held = 0
+    for seed in range(20):
+        noise = np.random.default_rng(seed).standard_cauchy((200, 200))
+        exact = (noise + noise.T) / 2
+        found = fp.approximate(range(200), fp.Precomputed(exact), budget=0.3, random_state=seed)
+        held += holds(found, exact)
+    assert held >= 17  # of 20; with the sample alone about 10
+
+
+def test_an_ordinary_matrix_is_stated_as_narrowly_as_before(monkeypatch):
+    exact = symmetric_matrix(300)
+    stated = fp.approximate(range(300), fp.Precomputed(exact), budget=0.2, random_state=0).error
+    monkeypatch.setattr("fewpairs.error.audit.widened", lambda verdict, *_: verdict)
+    sample = fp.approximate(range(300), fp.Precomputed(exact), budget=0.2, random_state=0).error
+    assert stated == sample
+
+
+def test_the_interval_holds_all_that_may_be_missed():
+    verdict = Verdict(ErrorEstimate(0.3, 0.2, 0.4, 100), 50.0)
+    same = widened(verdict, 10.0, Missed(0.0, 0.0, 1.0))
+    assert same == verdict
+    wide = widened(verdict, 10.0, Missed(2.0, 5.0, 0.5)).estimate
+    assert wide.value == pytest.approx(np.sqrt((0.09 + 0.2) / (1 + 0.1)))
+    assert wide.high == pytest.approx(np.sqrt((0.16 + 0.5) / (1 + 0.25)))
+    assert wide.low == pytest.approx(0.2 / np.sqrt(1 + 0.25))
+    unknown = widened(verdict, 10.0, Missed(0.0, np.inf, 1.0)).estimate
+    assert (unknown.low, unknown.high) == (0.0, 1.0)
