@@ -1,0 +1,1 @@
+"""Whether what is stated is true, on inputs that are meant to break it."""
