@@ -1,46 +1,20 @@
-"""The oracle: items, a similarity, and memory. The only code that evaluates."""
+"""The oracle: what can be read through the gate, whole lines and single entries."""
 
 from __future__ import annotations
-
-import copy
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
-from functools import partial
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from fewpairs.arrays import FloatArray, IntArray, RandomState, generator, is_whole
-from fewpairs.errors import (
-    AsymmetryError,
-    InputError,
-    NonFiniteError,
-    SimilarityError,
-    StoppedError,
-)
-from fewpairs.items.items import Items, as_items
+from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.errors import InputError
 from fewpairs.oracle.evaluation import evaluate
-from fewpairs.oracle.execution import run as answer_all
+from fewpairs.oracle.gate import Gate
 from fewpairs.oracle.known import Known
-from fewpairs.oracle.ledger import Ledger
-from fewpairs.oracle.memory import Memory
-from fewpairs.oracle.progress import Progress, ProgressOption
-from fewpairs.oracle.requests import Ordered, Planner, Request, Scattered
-from fewpairs.oracle.symmetry import asymmetry, square_asymmetry
-from fewpairs.parallel import count_jobs
-from fewpairs.similarities.base import as_similarity
-
-_KEPT = (
-    "The {:,} evaluations made so far are kept in error.oracle, and "
-    "fewpairs.approximate(error.oracle, …) goes on from there; a mended function may be passed "
-    "beside it."
-)
-_CALL_AGAIN = "Mend the function or the item, and call again; the matrix is as it was."
+from fewpairs.oracle.requests import Ordered, Scattered
+from fewpairs.oracle.symmetry import asymmetry
 
 
-class Oracle:
+class Oracle(Gate):
     """Answers for entries of the similarity matrix, and counts what it had to ask for.
 
     A run knows only what it has asked for itself: the same seed gives the same result, whatever
@@ -68,107 +42,6 @@ class Oracle:
     >>> oracle.columns([1]).ravel(), oracle.evaluations
     (array([2., 4., 5.]), 3)
     """
-
-    def __init__(
-        self,
-        items: Any,
-        similarity: Any,
-        *,
-        others: Any = None,
-        n_jobs: int | None = 1,
-        progress: ProgressOption = None,
-        resumable: bool = True,
-    ) -> None:
-        self.similarity = as_similarity(similarity)
-        self.items = as_items(items)
-        self.others = self.items if others is None else as_items(others)
-        self.square = others is None
-        self.n_jobs = count_jobs(n_jobs)
-        self.progress = progress
-        self._resumable = resumable
-        self._base: Oracle | None = None
-        self._left = self._prepared(self.items)
-        self._right = self._left if self.square else self._prepared(self.others)
-        self._diagonal = self.similarity.known_diagonal(self._left) if self.square else None
-        self.symmetric = self.square and bool(self.similarity.symmetric)
-        self.planner = Planner.of(
-            self.similarity,
-            self.shape,
-            square=self.square,
-            symmetric=self.symmetric,
-            diagonal_known=self._diagonal is not None,
-        )
-        self._ledger = Ledger(self._empty_memory())
-        self._tolerant = False
-        self._watching: Progress | None = None
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Shape of the whole matrix."""
-        return len(self.items), len(self.others)
-
-    @property
-    def evaluations(self) -> int:
-        """Number of entries that the similarity was asked for, times what each costs."""
-        return self._ledger.evaluations
-
-    @property
-    def spent(self) -> int:
-        """The same for the present run, as if nothing had been bought before it."""
-        return self._ledger.spent
-
-    @property
-    def _memory(self) -> Memory:
-        return self._ledger.memory
-
-    def mend(self, similarity: Any) -> None:
-        """Go on with a mended similarity, whose earlier answers were right."""
-        mended = as_similarity(similarity)
-        same = mended.fingerprint == self.similarity.fingerprint
-        if not same or bool(mended.symmetric) != bool(self.similarity.symmetric):
-            raise InputError(
-                f"{mended!r} was given beside an oracle of {self.similarity!r}.",
-                "What the oracle remembers belongs to its own similarity.",
-                "Pass the oracle alone, or a mended form with the same name and parameters.",
-            )
-        self.similarity = mended
-        self._left = self._prepared(self.items)
-        self._right = self._left if self.square else self._prepared(self.others)
-
-    # ------------------------------------------------------------------ one run
-
-    def generator(self, random_state: RandomState) -> np.random.Generator:
-        """Make the generator of a run.
-
-        Without a seed, or with the same generator object, a run that follows an interrupted one
-        draws what that one would have drawn, and so pays only for the rest.
-        """
-        again = random_state is None or random_state is self._ledger.drawn_from
-        if self._ledger.unfinished is None or not again or is_whole(random_state):
-            self._ledger.drawn_from = random_state
-            return generator(random_state)
-        if isinstance(random_state, np.random.Generator):
-            random_state.bit_generator.state = self._ledger.unfinished
-            return random_state
-        bits = getattr(np.random, self._ledger.unfinished["bit_generator"])()
-        bits.state = self._ledger.unfinished
-        return np.random.Generator(bits)
-
-    @contextmanager
-    def run(self, planned: int, rng: np.random.Generator) -> Iterator[None]:
-        """Begin a run of `planned` evaluations that knows nothing yet."""
-        self._ledger.unfinished = copy.deepcopy(dict(rng.bit_generator.state))
-        self._ledger.begin(self._empty_memory())
-        try:
-            with self._watch(planned):
-                yield
-        except BaseException as error:
-            # Whatever it is, also Ctrl-C or a fault of a method: nothing that was paid for is lost.
-            if getattr(error, "oracle", None) is None:
-                error.oracle = self._base or self  # type: ignore[attr-defined]
-                error.add_note(_KEPT.format(self.evaluations))
-            raise
-        self._ledger.unfinished = None
 
     def known(self) -> Known:
         """Hand out what this run has asked for: whole lines, single entries, the diagonal."""
@@ -232,20 +105,6 @@ class Oracle:
         everyone = np.arange(min(self.shape))
         return self.entries(everyone, everyone)
 
-    def declaring(self, diagonal: float | None) -> Oracle:
-        """Return the same oracle for a run that takes every self-similarity as known.
-
-        Both share what was paid for; what is declared is not part of it.
-        """
-        if diagonal is None or not self.square:
-            return self
-        view = copy.copy(self)
-        view._base = self  # noqa: SLF001 - its own
-        view.similarity = self.similarity.with_diagonal(diagonal)
-        view._diagonal = np.full(self.shape[0], diagonal)  # noqa: SLF001
-        view.planner = replace(self.planner, diagonal_known=True)
-        return view
-
     def expect_columns(self, count: int) -> None:
         """Say how many columns the run will read in all, so that none is copied later."""
         self._memory.columns.expect(count)
@@ -287,93 +146,6 @@ class Oracle:
         outcome = evaluate(self.similarity, self._left, self._right, Scattered(rows, columns))
         self._ledger.count(outcome.asked * self.planner.per_entry)
         return outcome.values
-
-    @contextmanager
-    def tolerant(self) -> Iterator[None]:
-        """Within this context return NaN for what is not finite, and let asymmetry pass."""
-        self._tolerant = True
-        try:
-            yield
-        finally:
-            self._tolerant = False
-
-    # ------------------------------------------------------------------ asking
-
-    def _ask(self, requests: Iterable[Request], planned: int) -> None:
-        """Answer requests; store every answer before any fault or stop is raised."""
-        if self._ledger.refused is not None and not self._tolerant:
-            raise self._ledger.refused
-        fault: SimilarityError | None = None
-        stopped = False
-
-        def still_needed() -> Iterator[Request]:
-            for request in requests:
-                if fault is not None or stopped:
-                    return
-                yield from self._ledger.to_evaluate(request, self.planner)
-
-        work = partial(evaluate, self.similarity, self._left, self._right)
-        with self._watch(planned):
-            assert self._watching is not None  # noqa: S101 - _watch has just set it
-            for request, outcome in answer_all(still_needed(), work, self.n_jobs):
-                self._ledger.count(outcome.asked * self.planner.per_entry)
-                values, found = outcome.values, outcome.error
-                if self.symmetric:
-                    uneven, values = square_asymmetry(self.items, request, values)
-                    found = found or uneven
-                    # One triangle stands for both from now on, and would hide what was seen here.
-                    self._ledger.refused = self._ledger.refused or uneven
-                if not (self._tolerant and isinstance(found, (NonFiniteError, AsymmetryError))):
-                    fault = fault or found
-                self._ledger.keep(request, values)
-                stopped = not self._watching.update(self.spent) or stopped
-        if fault is not None:
-            self._fail(fault)
-        if stopped:
-            stop = StoppedError(
-                f"the progress callback stopped the run after {self.evaluations:,} evaluations.",
-                "What was evaluated is kept in error.oracle.",
-                "Go on with fewpairs.approximate(error.oracle, …).",
-            )
-            stop.oracle = self._base or self
-            stop.oracle.progress = None  # whoever goes on must not be stopped by the same callback
-            raise stop
-
-    # ------------------------------------------------------------------ small things
-
-    def _prepared(self, items: Items) -> Items:
-        prepared: Any = self.similarity.prepare(items)
-        return prepared if isinstance(prepared, Items) else Items(prepared)
-
-    def _empty_memory(self) -> Memory:
-        return Memory(
-            *self.shape,
-            square=self.square,
-            symmetric=self.symmetric,
-            diagonal=self._diagonal,
-            assumed=self._base is not None,
-        )
-
-    @contextmanager
-    def _watch(self, planned: int) -> Iterator[None]:
-        """Report the progress of several calls as one run of `planned` further evaluations."""
-        if self._watching is not None:
-            yield
-            return
-        with Progress(self.spent + planned, self.progress) as progress:
-            self._watching = progress
-            try:
-                yield
-            finally:
-                self._watching = None
-
-    def _fail(self, fault: SimilarityError) -> None:
-        if isinstance(fault, AsymmetryError):
-            # What it has answered already must not hide it the next time.
-            self._ledger.refused = fault
-        fault.oracle = self._base or self
-        fault.add_note(_KEPT.format(self.evaluations) if self._resumable else _CALL_AGAIN)
-        raise fault
 
 
 def _different(indices: IntArray) -> IntArray:
