@@ -76,6 +76,18 @@ def test_a_target_is_not_claimed_because_nothing_was_drawn():
             assert relative(found.to_dense(), exact) <= 0.1
 
 
+def test_nothing_but_zeros_proves_nothing():
+    for seed in range(5):
+        exact = np.zeros((60, 60))
+        exact[50:, 50:] = 1.0
+        found = fp.approximate(
+            range(60), fp.Precomputed(exact), landmarks=[0, 1], random_state=seed
+        )
+        if found.error.value == 0:
+            assert (found.error.low, found.error.high) == (0.0, 1.0)
+        assert holds(found, exact)
+
+
 def test_heavy_tails_are_not_stated_narrowly():
     held = 0
     for seed in range(20):

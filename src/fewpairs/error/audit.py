@@ -92,6 +92,20 @@ class Audit:
     own: IntArray
     own_values: FloatArray
 
+    def joined(self, more: Audit) -> Audit:
+        """Return one sample of both: each pair counts as often as it did in its own."""
+        pairs = Drawn(
+            np.concatenate([self.pairs.rows, more.pairs.rows]),
+            np.concatenate([self.pairs.columns, more.pairs.columns]),
+            np.concatenate([self.pairs.weights, more.pairs.weights]),
+        )
+        return Audit(
+            pairs,
+            np.concatenate([self.values, more.values]),
+            np.concatenate([self.own, more.own]),
+            np.concatenate([self.own_values, more.own_values]),
+        )
+
     def reveal(self, oracle: Oracle) -> None:
         """Let methods and results use these entries: they judge no longer."""
         oracle.reveal(self.pairs.rows, self.pairs.columns)
@@ -212,6 +226,8 @@ def judge(
         return Verdict(ErrorEstimate(value, 0.0, np.inf, n_pairs), 0.0)
     if n_left == int(left.sum()):  # all that is unseen was drawn
         return verdict
+    if B == 0:  # nothing but zeros was seen, and the rest may be anything: then nothing was found
+        return Verdict(ErrorEstimate(verdict.estimate.value, 0.0, 1.0, len(left)), verdict.carrying)
     # Pairs of different items are the first stratum.
     drawn = DrawnPairs(audit.values[left], audit.pairs.weights[left], strata[0].residuals)
     missed = missed_mass(known, unseen, drawn, verdict.estimate.high * verdict.estimate.high * B)

@@ -33,9 +33,9 @@ _FEWEST_LUMPS = 5
 #: None of s random items is of some kind: then at most about 3.7/s of all items are
 #: (0.975 = 1 − exp(−3.7)).
 _RULE_OF_THREE = -float(np.log((1 - CONFIDENCE) / 2))
-#: Values above half of the largest count as being as large; a residual is large from a tenth of the
-#: largest value on.
-_AS_LARGE, _BADLY_WRONG = 0.5, 0.1
+#: Values above half of the largest count as being as large; a pair is badly wrong from a twentieth
+#: of the largest value on.
+_AS_LARGE, _BADLY_WRONG = 0.5, 0.05
 
 
 class DrawnPairs(NamedTuple):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from fewpairs.error.sampling import FEWEST_COLUMNS
 from fewpairs.errors import BudgetError
 from fewpairs.methods.base import Method
@@ -19,12 +17,10 @@ MOST_ERROR_PAIRS, _SHARE_FOR_ERROR = 2000, 1 / 10
 #: A similarity that depends on the order does so for nearly every pair: a few tell.
 _SYMMETRY_PAIRS = 8
 #: Pairs set aside to judge the steps to a target by: 1,000, fewer for a small matrix (half as many
-#: as it has items, but 200), and at least ten. At least as many fresh ones confirm a success.
+#: as it has items, but 200), and at least ten. More are drawn before a success is believed.
 AUDIT_PAIRS, _SMALL_AUDIT, _FEWEST_AUDIT = 1000, 200, 10
 #: They may not cost more than this share of a budget.
 _SHARE_FOR_AUDIT = 1 / 20
-#: The first step to a target reads this share of the columns, but no fewer than are of use.
-_START = 0.01
 
 
 @dataclass(frozen=True)
@@ -125,7 +121,8 @@ def first_count(oracle: Oracle, method: Method, target: Target, beside: int) -> 
     planner = oracle.planner
     n = min(oracle.shape)
     beside += 2 * target.audit * planner.per_entry
-    count = int(np.clip(round(_START * n), min(FEWEST_COLUMNS, n), n))
+    # As few columns as are of use: a further step costs arithmetic, overshooting evaluations.
+    count = min(FEWEST_COLUMNS, n)
     count = most_affordable(
         lambda few: method.price(planner, few) + beside, count, target.most, least=1
     )

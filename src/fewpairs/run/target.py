@@ -8,7 +8,8 @@ import numpy as np
 
 from fewpairs.arrays import IntArray
 from fewpairs.error.audit import Audit, draw_audit, judge
-from fewpairs.error.estimate import CurvePoint
+from fewpairs.error.estimate import CurvePoint, ErrorEstimate
+from fewpairs.error.interval import Verdict
 from fewpairs.errors import TargetMissedWarning, warn
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.methods.base import Fit, Method, assemble
@@ -19,16 +20,20 @@ from fewpairs.run.pricing import Target
 
 REACHED = "the target was reached"
 #: Steps multiply the landmarks by something between these: smaller ones would not be seen through
-#: the noise, larger ones trust a slope too far. They go 0.7 of the way that the curve so far
+#: the noise, larger ones trust a slope too far. They go half of the way that the curve so far
 #: suggests: each step costs only arithmetic, and overshooting costs evaluations.
-_SMALLEST_STEP, _LARGEST_STEP, _PART_OF_THE_WAY = 1.03, 1.6, 0.7
-#: The error is taken to fall at least like this power of the landmarks (the flattest curves of
-#: benchmarks/matrix/target.py do), and not faster than its square; the slope is measured once
-#: landmarks have grown by a stretch.
-_USUAL_SLOPE, _STEEPEST, _STRETCH = 0.5, 2.0, 1.25
+_SMALLEST_STEP, _LARGEST_STEP, _PART_OF_THE_WAY = 1.02, 1.4, 0.5
+#: The error falls like a power of the landmarks, measured once they have grown by a stretch, and
+#: between these. Steps take it to be at least the usual one, because noise makes curves look flat.
+_FLATTEST, _USUAL_SLOPE, _STEEPEST, _STRETCH = 0.3, 0.5, 2.0, 1.25
 #: Growing by this factor must lower the error by this share, or the curve has flattened: at such a
-#: slope (0.04) any further halving of the error would cost ten million times as much.
-_FLAT_OVER, _FLAT_GAIN = 2.0, 0.03
+#: slope (0.04) any further halving of the error would cost ten million times as much. Unless what
+#: is read becomes exact fast enough: with s columns (1 − s/n)² of all pairs are left, and more than
+#: a tenth of them must be, or evaluating everything is the better way.
+_FLAT_OVER, _FLAT_GAIN, _WORTH_LEAVING = 4.0, 0.06, 0.1
+#: An interval of a relative error from m pairs has a half-width of about 2/√m on ordinary matrices,
+#: and more where few pairs carry the error; more pairs would not help where it is wider than this.
+_WIDTHS = (1.0, 6.0)
 #: Keeps quotients of errors finite.
 _TINY = 1e-300
 
@@ -58,33 +63,15 @@ def grow_to_target(
     audit: Audit | None = None
     fit: Fit | None = None
     curve: list[CurvePoint] = []
-    promising = target.error
     while True:
         fit = method.fit(oracle, order[:count], rng, last=fit)
         matrix = assemble(oracle, fit, plan.title, put_back=plan.put_back)
-        if audit is None:
-            audit = draw_audit(
-                matrix, oracle, target.audit, rng, weighted=plan.weighted, ready=fit.profiles
-            )
-        verdict = judge(matrix, oracle, audit, plan.interval)
+        audit, verdict = _judged(matrix, oracle, plan, target, fit, audit, curve, rng)
         error = verdict.estimate
         curve.append(CurvePoint(oracle.spent, count, error))
-        n_fresh = _fresh_pairs(oracle, target)
-        confirmed = error.value <= promising and n_fresh > 0
-        if confirmed:
-            fresh = draw_audit(
-                matrix, oracle, n_fresh, rng, weighted=plan.weighted, ready=fit.profiles
-            )
-            verdict = judge(matrix, oracle, fresh, plan.interval)
-            fresh.reveal(oracle)
-            # The audit's error at which fresh pairs would probably confirm the target.
-            fall = target.error / max(verdict.estimate.high, _TINY)
-            promising = max(error.value, _TINY) * fall
-            error = verdict.estimate
         fit = replace(fit, profiles=None)  # half an array less while the next step is made
-        larger = _next_count(oracle, method, curve, promising, target, n)
-        reached = confirmed and error.high <= target.error
-        reason = REACHED if reached else _end(curve, larger, n)
+        larger = _next_count(oracle, method, curve, target, n)
+        reason = REACHED if error.high <= target.error else _end(curve, larger, n, target.error)
         if reason:
             break
         count = larger
@@ -105,50 +92,80 @@ def grow_to_target(
     return matrix.judged(error, oracle.spent, curve=curve, stopped_because=reason)
 
 
-def _fresh_pairs(oracle: Oracle, target: Target) -> int:
-    """Return how many fresh pairs confirm a success, as far as the budget goes.
+def _judged(
+    matrix: FactoredMatrix,
+    oracle: Oracle,
+    plan: Plan,
+    target: Target,
+    fit: Fit,
+    audit: Audit | None,
+    curve: list[CurvePoint],
+    rng: np.random.Generator,
+) -> tuple[Audit, Verdict]:
+    """Judge a step by the pairs of the steps before it, and by as many more as are worth it.
 
-    With B evaluations spent and m pairs the interval is about 1/√m wide on a log scale, and closing
-    it with columns takes about B/√m more evaluations: B/√m + m is least at m = (B/2)^⅔. It is flat
-    around that, and B^⅔ is taken, because a narrow interval is of use to the reader as well.
+    No step ever sees them. One sample judges all steps, so what chance makes of it is nearly the
+    same throughout, and stopping when it looks well hardly flatters the result
+    (benchmarks/matrix/target.py counts).
+    """
+    verdict, more = None, target.audit
+    if audit is not None:
+        verdict = judge(matrix, oracle, audit, plan.interval)
+        more = _more_pairs(oracle, target, curve, verdict.estimate)
+    if more:
+        drawn = draw_audit(matrix, oracle, more, rng, weighted=plan.weighted, ready=fit.profiles)
+        audit = drawn if audit is None else audit.joined(drawn)
+        verdict = judge(matrix, oracle, audit, plan.interval)
+    assert audit is not None  # noqa: S101 - for the type checker
+    assert verdict is not None  # noqa: S101
+    return audit, verdict
+
+
+def _more_pairs(oracle: Oracle, target: Target, curve: list[CurvePoint], now: ErrorEstimate) -> int:
+    """Return how many more pairs should judge.
+
+    m pairs give an interval of c/√m on a log scale, and closing it with landmarks takes g·B·c/√m
+    more evaluations, with B spent and the error falling like B to the power −1/g. The sum of that
+    and of m is least at m = (g·c·B/2)^⅔.
     """
     per_entry = oracle.planner.per_entry
-    wanted = max(target.audit, int((oracle.spent / per_entry) ** (2 / 3)))
+    n_pairs = max(now.n_pairs, 1)
+    width = np.log(max(now.high, _TINY)) - np.log(max(now.value, _TINY))
+    width = float(np.clip(width * np.sqrt(n_pairs), *_WIDTHS))
+    wanted = int((width * oracle.spent / per_entry / 2 / _slope(curve)) ** (2 / 3))
     left = (target.most - oracle.spent) // per_entry
-    return wanted if left >= wanted else left if left >= target.audit else 0
+    return max(0, min(wanted - n_pairs, left))
 
 
-def _end(curve: list[CurvePoint], larger: int, n: int) -> str:
+def _end(curve: list[CurvePoint], larger: int, n: int, target: float) -> str:
     """Say why a run must end before its target is reached; nothing if it need not."""
     count = curve[-1].landmarks
     if count == n:
         return "every item is a landmark"
-    if _flat(curve):
+    if _flat(curve, n, target):
         return "the curve has flattened"
     return "the budget is spent" if larger == count else ""
 
 
-def _flat(curve: list[CurvePoint]) -> bool:
+def _flat(curve: list[CurvePoint], n: int, target: float) -> bool:
     now = curve[-1]
     before = [p for p in curve if _FLAT_OVER * p.evaluations <= now.evaluations]
     if not before or now.error.value == 0:
         return False
-    return now.error.value > (1 - _FLAT_GAIN) * before[-1].error.value
+    # The error of the rest stays what it is, and the rest becomes less.
+    left = (1 - now.landmarks / n) * target / max(now.error.high, _TINY)
+    flat = now.error.value > (1 - _FLAT_GAIN) * before[-1].error.value
+    return flat and left * left < _WORTH_LEAVING
 
 
 def _next_count(
-    oracle: Oracle,
-    method: Method,
-    curve: list[CurvePoint],
-    promising: float,
-    target: Target,
-    n: int,
+    oracle: Oracle, method: Method, curve: list[CurvePoint], target: Target, n: int
 ) -> int:
-    """Go part of the way to a promising error: steps cost no evaluations, overshooting does."""
+    """Go part of the way to the target: steps cost no evaluations, overshooting does."""
     now = curve[-1]
-    # In logarithms, because an error of 0 can be infinitely far from what is promising.
-    fall = np.log(max(now.error.value, _TINY)) - np.log(max(promising, _TINY))
-    growth = max(fall, 0.0) * _PART_OF_THE_WAY / _slope(curve)
+    # In logarithms, because an error of 0 can be infinitely far from the target.
+    fall = np.log(max(now.error.high, _TINY)) - np.log(target.error)
+    growth = max(fall, 0.0) * _PART_OF_THE_WAY / max(_slope(curve), _USUAL_SLOPE)
     ratio = float(np.exp(np.clip(growth, np.log(_SMALLEST_STEP), np.log(_LARGEST_STEP))))
     wanted = min(n, max(now.landmarks + 1, round(ratio * now.landmarks)))
     planner = oracle.planner
@@ -160,14 +177,13 @@ def _next_count(
 
 
 def _slope(curve: list[CurvePoint]) -> float:
-    """Return how fast the error falls with landmarks, over a stretch that noise cannot hide.
-
-    The same pairs judged both ends, so their ratio is much surer than either.
-    """
+    """Return how fast the error falls with landmarks, over a stretch that noise cannot hide."""
+    if not curve:
+        return _USUAL_SLOPE
     now = curve[-1]
     before = [p for p in curve if _STRETCH * p.landmarks <= now.landmarks]
     if not before:
         return _USUAL_SLOPE
     last = before[-1]
     fall = np.log(max(last.error.value, _TINY)) - np.log(max(now.error.value, _TINY))
-    return float(np.clip(fall / np.log(now.landmarks / last.landmarks), _USUAL_SLOPE, _STEEPEST))
+    return float(np.clip(fall / np.log(now.landmarks / last.landmarks), _FLATTEST, _STEEPEST))

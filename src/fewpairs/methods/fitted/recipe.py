@@ -39,6 +39,11 @@ _DIAGONAL = Check(
 )
 
 
+#: Where a step has bought a batch of near-duplicates that was not worth it, a next step looks for
+#: them again when it has this many times as many landmarks: profiles have become better by then.
+_SEARCH_AGAIN = 1.5
+
+
 class State(NamedTuple):
     """What a next step, or further pairs, go on from."""
 
@@ -136,8 +141,9 @@ class Fitted(Method):
             pairs = min(self._tuning_pairs(most), int(stage.free_pairs * _MOST_OF_LEFT))
             # A new sample is drawn when the old one has become small beside what is spent.
             if pairs > 2 * len(sample.values) or len(sample.values) == 0:
-                sample = stage.draw_tuning(pairs, sample.near_keys)
-            if self._near_share(len(landmarks)) and stage.folds is not None:
+                sample = stage.draw_tuning(pairs, sample)
+            due = len(landmarks) >= _SEARCH_AGAIN * sample.idle_since
+            if due and self._near_share(len(landmarks)) and stage.folds is not None:
                 room = most - base - len(sample.values)
                 if last is not None:
                     room = int(self.near * most) - len(sample.near_keys)
@@ -165,18 +171,23 @@ class Fitted(Method):
         i, j = stage.near_pairs(self.neighbors)
         # Half a pair for each item: enough to see what a batch gains, little to overshoot by.
         batch = max(20, n // 2)
-        done = 0
+        done, idle = 0, 0
         while done + batch <= min(len(i), room):
             part = slice(done, done + batch)
             exact = stage.oracle.entries(i[part], j[part])
+            # Those that judge are bought like the others, or what is left to judge by would be
+            # pairs of a kind that is unseen no longer.
+            stage.oracle.reveal(i[part], j[part])
             guess = factored_entries(stage.left, core, stage.right, i[part], j[part])
             gain = 2 * float(((exact - guess) ** 2).sum())
             done += batch
             if gain * n / batch < gain_of_a_column(s, n) * squared_error:
+                idle = s
                 break
             squared_error = max(squared_error - gain, np.finfo(float).tiny)
         keys = stage.oracle.known().keys_of(i[:done], j[:done])
-        return replace(sample, near_keys=np.concatenate([sample.near_keys, keys]))
+        near_keys = np.concatenate([sample.near_keys, keys])
+        return replace(sample, near_keys=near_keys, idle_since=idle)
 
     def _near_share(self, landmarks: int) -> float:
         return self.near if landmarks >= FEW and self.known is not None else 0.0

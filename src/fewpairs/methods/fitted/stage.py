@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -26,11 +26,16 @@ _FOLDS_BESIDE_PAIRS = 0.3
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Single pairs that were evaluated: drawn ones to tune on, and keys of near-duplicates."""
+    """Single pairs that were evaluated: drawn ones to tune on, and keys of near-duplicates.
+
+    `idle_since` is the number of landmarks at which near-duplicates were last worth less than
+    columns; 0 if they were worth it.
+    """
 
     drawn: Drawn
     values: FloatArray
     near_keys: IntArray
+    idle_since: int = 0
 
     @classmethod
     def none(cls) -> Sample:
@@ -46,7 +51,7 @@ class Sample:
             np.concatenate([mine.columns, more.columns]),
             np.concatenate([mine.weights, more.weights]),
         )
-        return Sample(drawn, np.concatenate([self.values, values]), self.near_keys)
+        return replace(self, drawn=drawn, values=np.concatenate([self.values, values]))
 
 
 class Stage:
@@ -139,8 +144,8 @@ class Stage:
 
     # ------------------------------------------------------------------ which pairs
 
-    def draw_tuning(self, count: int, near_keys: IntArray) -> Sample:
-        """Draw and evaluate the pairs that the core is tuned on."""
+    def draw_tuning(self, count: int, last: Sample) -> Sample:
+        """Draw and evaluate the pairs that the core is tuned on, in place of the last ones."""
         beliefs = None
         if self.folds is not None:
             beliefs = self._beliefs(self.cores.combined(self.folds.pairs.non_negative()))
@@ -151,11 +156,12 @@ class Stage:
             self.rng,
             symmetric=self.oracle.symmetric,
             square=self.oracle.square,
-            excluded=self._evaluated_pairs(),
+            # Those set aside to judge by included.
+            excluded=np.union1d(self.oracle.known().keys, self.oracle.reserved),
             width=self.oracle.shape[1],
             beliefs=beliefs,
         )
-        return Sample(drawn, self.oracle.entries(drawn.rows, drawn.columns), near_keys)
+        return replace(last, drawn=drawn, values=self.oracle.entries(drawn.rows, drawn.columns))
 
     def _beliefs(self, core: FloatArray) -> Beliefs:
         return Beliefs(
@@ -168,20 +174,16 @@ class Stage:
             float(self.left.max()),
         )
 
-    def _evaluated_pairs(self) -> IntArray:
-        """Return the keys of single pairs that were evaluated, those set aside included."""
-        return np.union1d(self.oracle.known().keys, self.oracle.reserved)
-
     def near_pairs(self, per_item: int) -> tuple[IntArray, IntArray]:
-        """Return pairs of items with similar profiles, most similar first, not yet evaluated."""
+        """Return pairs of items with similar profiles, most similar first, not yet known."""
         if self.profiles is None:
             return self.rows[:0], self.rows[:0]
         i, j = near_duplicates(self.profiles, per_item, self.rng)
         i, j = self.rows[i], self.rows[j]
         if not self.oracle.symmetric:  # both orders
             i, j = np.stack([i, j], axis=1).ravel(), np.stack([j, i], axis=1).ravel()
-        keys = self.oracle.known().keys_of(i, j)
-        fresh = ~np.isin(keys, self._evaluated_pairs())
+        known = self.oracle.known()
+        fresh = ~np.isin(known.keys_of(i, j), known.keys)
         return i[fresh], j[fresh]
 
     def preliminary(self, sample: Sample) -> tuple[FloatArray, float]:
