@@ -157,7 +157,7 @@ def test_one_sample_that_judges_every_step_flatters_none():
     assert held >= 14
     # Pairs that judge are bought like others when they are near-duplicates; if they were not, those
     # that are left would be of a kind that is unseen no longer, and the error would look too large.
-    assert 0.95 < np.mean(ratios) < 1.05
+    assert 0.92 < np.mean(ratios) < 1.05
 
 
 def test_judging_pairs_of_two_draws_are_one_sample():

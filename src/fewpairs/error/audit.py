@@ -37,12 +37,15 @@ class Stratum:
         r² and y² of each sampled pair, summed over both orders where one stands for both.
     weights : ndarray
         Inverse probabilities, with a mean of about 1; all 1 for a uniform audit.
+    chances : ndarray
+        Probabilities with which the pairs were drawn.
     """
 
     population: int
     residuals: FloatArray
     squares: FloatArray
     weights: FloatArray
+    chances: FloatArray
 
     def total(self, values: FloatArray) -> float:
         """Estimate the sum over the population: N_h·Σωv."""
@@ -58,8 +61,7 @@ class Stratum:
         moves = self.residuals / A - self.squares / B
         share = self.weights / self.weights.sum()
         # A pair that was certain to be drawn adds no uncertainty.
-        uncertain = 1 - np.minimum(1, drawn / self.population / self.weights)
-        spread = np.sqrt(uncertain * drawn / (drawn - 1))
+        spread = np.sqrt((1 - np.minimum(1, self.chances)) * drawn / (drawn - 1))
         return np.asarray((moves - share @ moves) * self.population * share * spread)
 
 
@@ -85,25 +87,42 @@ class Audit:
         Pairs of two different items.
     own, own_values
         Items with themselves.
+    stands_for
+        How many pairs each of the pairs stands for in a sum over all that were unseen.
+    chances
+        Probabilities with which the pairs were drawn.
     """
 
     pairs: Drawn
     values: FloatArray
     own: IntArray
     own_values: FloatArray
+    stands_for: FloatArray
+    chances: FloatArray
 
     def joined(self, more: Audit) -> Audit:
-        """Return one sample of both: each pair counts as often as it did in its own."""
+        """Return one sample of both, where `more` was drawn from what this one has left.
+
+        A sum over all pairs is estimated in two ways: by the first draw, and by the first pairs as
+        they are with the second draw for the rest. Both are averaged, each counting by its pairs.
+        """
+        count = len(self.values) + len(more.values)
+        share = len(self.values) / max(count, 1)
+        stands_for = np.concatenate(
+            [share * self.stands_for + (1 - share), (1 - share) * more.stands_for]
+        )
         pairs = Drawn(
             np.concatenate([self.pairs.rows, more.pairs.rows]),
             np.concatenate([self.pairs.columns, more.pairs.columns]),
-            np.concatenate([self.pairs.weights, more.pairs.weights]),
+            stands_for * count / max(float(stands_for.sum()), 1.0),
         )
         return Audit(
             pairs,
             np.concatenate([self.values, more.values]),
             np.concatenate([self.own, more.own]),
             np.concatenate([self.own_values, more.own_values]),
+            stands_for,
+            np.concatenate([self.chances, more.chances]),
         )
 
     def reveal(self, oracle: Oracle) -> None:
@@ -116,25 +135,29 @@ class Audit:
         strata = []
         of_pairs = np.isnan(known.find(self.pairs.rows, self.pairs.columns))
         of_own = np.isnan(known.find(self.own, self.own))
-        for population, i, j, values, weights in (
+        own = np.ones(int(of_own.sum()))
+        n_own = len(unseen.own) + len(own)
+        for population, i, j, values, weights, chances in (
             (
                 unseen.population + int(of_pairs.sum()),
                 self.pairs.rows[of_pairs],
                 self.pairs.columns[of_pairs],
                 self.values[of_pairs],
                 self.pairs.weights[of_pairs],
+                self.chances[of_pairs],
             ),
             (
-                len(unseen.own) + int(of_own.sum()),
+                n_own,
                 self.own[of_own],
                 self.own[of_own],
                 self.own_values[of_own],
-                np.ones(int(of_own.sum())),
+                own,
+                own * len(own) / max(n_own, 1),
             ),
         ):
             if len(i):
                 sums = squared_residuals(matrix, i, j, values, both=known.symmetric)
-                strata.append(Stratum(population, *sums, weights))
+                strata.append(Stratum(population, *sums, weights, chances))
         return strata
 
 
@@ -178,7 +201,9 @@ def draw_audit(
     pairs = unseen.draw(oracle, count, rng, beliefs)
     own = rng.permutation(unseen.own)[:on]
     values = oracle.set_aside(pairs.rows, pairs.columns)
-    return Audit(pairs, values, own, oracle.set_aside(own, own))
+    stands_for = pairs.weights * unseen.population / max(len(values), 1)
+    own_values = oracle.set_aside(own, own)
+    return Audit(pairs, values, own, own_values, stands_for, 1 / stands_for)
 
 
 def judge(

@@ -7,14 +7,13 @@ from dataclasses import replace
 import numpy as np
 
 from fewpairs.arrays import IntArray
-from fewpairs.error.audit import Audit, draw_audit, judge
-from fewpairs.error.estimate import CurvePoint, ErrorEstimate
-from fewpairs.error.interval import Verdict
+from fewpairs.error.estimate import CurvePoint
 from fewpairs.errors import TargetMissedWarning, warn
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.methods.base import Fit, Method, assemble
 from fewpairs.numerics import most_affordable
 from fewpairs.oracle.oracle import Oracle
+from fewpairs.run.judging import TINY, Judges
 from fewpairs.run.plan import Plan
 from fewpairs.run.pricing import Target
 
@@ -31,11 +30,6 @@ _FLATTEST, _USUAL_SLOPE, _STEEPEST, _STRETCH = 0.3, 0.5, 2.0, 1.25
 #: is read becomes exact fast enough: with s columns (1 − s/n)² of all pairs are left, and more than
 #: a tenth of them must be, or evaluating everything is the better way.
 _FLAT_OVER, _FLAT_GAIN, _WORTH_LEAVING = 4.0, 0.06, 0.1
-#: An interval of a relative error from m pairs has a half-width of about 2/√m on ordinary matrices,
-#: and more where few pairs carry the error; more pairs would not help where it is wider than this.
-_WIDTHS = (1.0, 6.0)
-#: Keeps quotients of errors finite.
-_TINY = 1e-300
 
 
 def grow_to_target(
@@ -60,13 +54,15 @@ def grow_to_target(
     """
     method, count = plan.method, plan.n_landmarks
     n = len(order)
-    audit: Audit | None = None
+    judges = Judges(oracle, plan, target, rng)
     fit: Fit | None = None
     curve: list[CurvePoint] = []
     while True:
         fit = method.fit(oracle, order[:count], rng, last=fit)
         matrix = assemble(oracle, fit, plan.title, put_back=plan.put_back)
-        audit, verdict = _judged(matrix, oracle, plan, target, fit, audit, curve, rng)
+        verdict = judges.of_step(matrix, fit, _slope(curve))
+        if verdict.estimate.high <= target.error:
+            verdict = judges.confirming(matrix, fit, verdict)
         error = verdict.estimate
         curve.append(CurvePoint(oracle.spent, count, error))
         fit = replace(fit, profiles=None)  # half an array less while the next step is made
@@ -84,57 +80,12 @@ def grow_to_target(
                 f"stated as {error.value:.3g} ({error.low:.3g} to {error.high:.3g})."
             )
         )
-    if plan.fold:
+    if plan.fold and judges.audit is not None:
         # Its stated error is that of the result before.
-        audit.reveal(oracle)
-        fit = method.refit(fit, audit.pairs, audit.values)
+        judges.audit.reveal(oracle)
+        fit = method.refit(fit, judges.audit.pairs, judges.audit.values)
         matrix = assemble(oracle, fit, plan.title, put_back=plan.put_back)
     return matrix.judged(error, oracle.spent, curve=curve, stopped_because=reason)
-
-
-def _judged(
-    matrix: FactoredMatrix,
-    oracle: Oracle,
-    plan: Plan,
-    target: Target,
-    fit: Fit,
-    audit: Audit | None,
-    curve: list[CurvePoint],
-    rng: np.random.Generator,
-) -> tuple[Audit, Verdict]:
-    """Judge a step by the pairs of the steps before it, and by as many more as are worth it.
-
-    No step ever sees them. One sample judges all steps, so what chance makes of it is nearly the
-    same throughout, and stopping when it looks well hardly flatters the result
-    (benchmarks/matrix/target.py counts).
-    """
-    verdict, more = None, target.audit
-    if audit is not None:
-        verdict = judge(matrix, oracle, audit, plan.interval)
-        more = _more_pairs(oracle, target, curve, verdict.estimate)
-    if more:
-        drawn = draw_audit(matrix, oracle, more, rng, weighted=plan.weighted, ready=fit.profiles)
-        audit = drawn if audit is None else audit.joined(drawn)
-        verdict = judge(matrix, oracle, audit, plan.interval)
-    assert audit is not None  # noqa: S101 - for the type checker
-    assert verdict is not None  # noqa: S101
-    return audit, verdict
-
-
-def _more_pairs(oracle: Oracle, target: Target, curve: list[CurvePoint], now: ErrorEstimate) -> int:
-    """Return how many more pairs should judge.
-
-    m pairs give an interval of c/√m on a log scale, and closing it with landmarks takes g·B·c/√m
-    more evaluations, with B spent and the error falling like B to the power −1/g. The sum of that
-    and of m is least at m = (g·c·B/2)^⅔.
-    """
-    per_entry = oracle.planner.per_entry
-    n_pairs = max(now.n_pairs, 1)
-    width = np.log(max(now.high, _TINY)) - np.log(max(now.value, _TINY))
-    width = float(np.clip(width * np.sqrt(n_pairs), *_WIDTHS))
-    wanted = int((width * oracle.spent / per_entry / 2 / _slope(curve)) ** (2 / 3))
-    left = (target.most - oracle.spent) // per_entry
-    return max(0, min(wanted - n_pairs, left))
 
 
 def _end(curve: list[CurvePoint], larger: int, n: int, target: float) -> str:
@@ -153,7 +104,7 @@ def _flat(curve: list[CurvePoint], n: int, target: float) -> bool:
     if not before or now.error.value == 0:
         return False
     # The error of the rest stays what it is, and the rest becomes less.
-    left = (1 - now.landmarks / n) * target / max(now.error.high, _TINY)
+    left = (1 - now.landmarks / n) * target / max(now.error.high, TINY)
     flat = now.error.value > (1 - _FLAT_GAIN) * before[-1].error.value
     return flat and left * left < _WORTH_LEAVING
 
@@ -164,7 +115,7 @@ def _next_count(
     """Go part of the way to the target: steps cost no evaluations, overshooting does."""
     now = curve[-1]
     # In logarithms, because an error of 0 can be infinitely far from the target.
-    fall = np.log(max(now.error.high, _TINY)) - np.log(target.error)
+    fall = np.log(max(now.error.high, TINY)) - np.log(target.error)
     growth = max(fall, 0.0) * _PART_OF_THE_WAY / max(_slope(curve), _USUAL_SLOPE)
     ratio = float(np.exp(np.clip(growth, np.log(_SMALLEST_STEP), np.log(_LARGEST_STEP))))
     wanted = min(n, max(now.landmarks + 1, round(ratio * now.landmarks)))
@@ -185,5 +136,5 @@ def _slope(curve: list[CurvePoint]) -> float:
     if not before:
         return _USUAL_SLOPE
     last = before[-1]
-    fall = np.log(max(last.error.value, _TINY)) - np.log(max(now.error.value, _TINY))
+    fall = np.log(max(last.error.value, TINY)) - np.log(max(now.error.value, TINY))
     return float(np.clip(fall / np.log(now.landmarks / last.landmarks), _FLATTEST, _STEEPEST))
