@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
@@ -45,7 +47,21 @@ class Oracle(Gate):
 
     def known(self) -> Known:
         """Hand out what this run has asked for: whole lines, single entries, the diagonal."""
-        return self._memory.known()
+        known = self._memory.known()
+        return known if self._scale is None else self._scale.of_known(known)
+
+    def in_own_numbers(self, known: Known) -> Known:
+        """Return what was handed out of a run as the similarity has answered it, not scaled."""
+        columns = replace(known.columns, values=self._memory.columns.get(known.columns.index))
+        rows = columns
+        if not known.symmetric:
+            rows = replace(known.rows, values=self._memory.rows.get(known.rows.index))
+        diagonal = known.diagonal
+        if diagonal is not None:
+            everyone = np.arange(len(diagonal))
+            diagonal = self._memory.find(everyone, everyone)
+        single = self._memory.find(*known.places_of(known.keys))
+        return Known(columns, rows, diagonal, known.keys, single)
 
     # ------------------------------------------------------------------ reading
 
@@ -58,7 +74,7 @@ class Oracle(Gate):
         requests = self.planner.columns(unknown, self._memory.rows.complete)
         self._ask(requests, self.planner.price_of_columns(len(unknown)))
         store.finish(wanted)
-        return store.get(wanted)
+        return self._as_read(store.get(wanted))
 
     def rows(self, landmarks: npt.ArrayLike) -> FloatArray:
         """Return whole rows, as a read-only s × n array."""
@@ -72,7 +88,7 @@ class Oracle(Gate):
         tiles = self.planner.tiles(unknown, there)
         self._ask(tiles, len(unknown) * len(there) * self.planner.per_entry)
         store.finish(wanted)
-        return store.get(wanted).T
+        return self._as_read(store.get(wanted)).T
 
     def block(self, rows: npt.ArrayLike, columns: npt.ArrayLike) -> FloatArray:
         """Return the entries of some rows and some columns."""
@@ -84,7 +100,7 @@ class Oracle(Gate):
         new_rows, new_columns = down[unknown.any(axis=1)], across[unknown.any(axis=0)]
         requests = list(self.planner.block(new_rows, new_columns))
         self._ask(requests, sum(r.size for r in requests) * self.planner.per_entry)
-        return self._memory.find(i, j).reshape(shape)
+        return self._as_read(self._memory.find(i, j)).reshape(shape)
 
     def entries(self, rows: npt.ArrayLike, columns: npt.ArrayLike) -> FloatArray:
         """Return single entries ``rows[k], columns[k]``."""
@@ -98,7 +114,7 @@ class Oracle(Gate):
             first = np.unique(a * self.shape[1] + b, return_index=True)[1]
             i, j = i[first], j[first]
         self._ask(self.planner.lists(i, j), len(i) * self.planner.per_entry)
-        return self._memory.find(down, across)
+        return self._as_read(self._memory.find(down, across))
 
     def diagonal(self) -> FloatArray:
         """Return the similarity of every item with itself; free where it is declared."""
@@ -140,6 +156,9 @@ class Oracle(Gate):
         fault = asymmetry(self.items, rows, columns, *self.both_orders(rows, columns))
         if fault is not None:
             self._fail(fault)
+
+    def _as_read(self, values: FloatArray) -> FloatArray:
+        return values if self._scale is None else self._scale.of(values)
 
     def repeated(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Ask for single entries once more, although they are known; the answers are not kept."""
