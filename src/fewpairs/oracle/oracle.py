@@ -12,7 +12,7 @@ from fewpairs.errors import InputError
 from fewpairs.oracle.evaluation import evaluate
 from fewpairs.oracle.gate import Gate
 from fewpairs.oracle.known import Known
-from fewpairs.oracle.requests import Ordered, Scattered
+from fewpairs.oracle.requests import Ordered
 from fewpairs.oracle.symmetry import asymmetry
 
 
@@ -148,7 +148,9 @@ class Oracle(Gate):
         if not self.symmetric:
             return self.entries(rows, columns), self.entries(columns, rows)
         there, back = Ordered(rows, columns), Ordered(columns, rows)
-        self._ask([there, back], 2 * there.size * self.planner.per_entry)
+        for both in (there, back):
+            requests = self.planner.lists(both.rows, both.columns, Ordered)
+            self._ask(requests, both.size * self.planner.per_entry)
         return self._memory.answer(there), self._memory.answer(back)
 
     def check_symmetry(self, rows: IntArray, columns: IntArray) -> None:
@@ -162,9 +164,12 @@ class Oracle(Gate):
 
     def repeated(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Ask for single entries once more, although they are known; the answers are not kept."""
-        outcome = evaluate(self.similarity, self._left, self._right, Scattered(rows, columns))
-        self._ledger.count(outcome.asked * self.planner.per_entry)
-        return outcome.values
+        answers = [np.empty(0)]
+        for request in self.planner.lists(rows, columns):
+            outcome = evaluate(self.similarity, self._left, self._right, request)
+            self._ledger.count(outcome.asked * self.planner.per_entry)
+            answers.append(outcome.values)
+        return np.concatenate(answers)
 
 
 def _different(indices: IntArray) -> IntArray:

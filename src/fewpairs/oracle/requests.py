@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isqrt
 
 import numpy as np
 
@@ -145,11 +146,10 @@ class Planner:
         """Width of the strips that cover a symmetric square."""
         if not self.by_block_only:
             return _PAIR_STRIP
-        return (
-            min(_BLOCK_STRIP, *self.block_size)
-            if isinstance(self.block_size, tuple)
-            else _BLOCK_STRIP
-        )
+        # A diagonal square is one request, and must not be larger than a block may be.
+        if isinstance(self.block_size, tuple):
+            return min(_BLOCK_STRIP, *self.block_size)
+        return min(_BLOCK_STRIP, isqrt(self.block_size))
 
     def triangle(self, indices: IntArray) -> Iterator[Request]:
         """Cover a symmetric square by strips, asking (almost) only for one triangle."""
@@ -160,8 +160,7 @@ class Planner:
                 yield Rectangle(strip, strip)
             else:
                 i, j = np.triu_indices(len(strip), k=int(self.diagonal_known))
-                if len(i):
-                    yield Scattered(strip[i], strip[j])
+                yield from self.lists(strip[i], strip[j])
             yield from self.tiles(strip, rest)
 
     def columns(self, columns: IntArray, known_rows: IntArray) -> Iterator[Request]:
@@ -181,12 +180,14 @@ class Planner:
         yield from self.tiles(both, np.setdiff1d(columns, both))
         yield from self.triangle(both)
 
-    def lists(self, rows: IntArray, columns: IntArray) -> Iterator[Scattered]:
+    def lists(
+        self, rows: IntArray, columns: IntArray, kind: type[Scattered] = Scattered
+    ) -> Iterator[Scattered]:
         """Cut single entries into requests."""
         size = self.block_size
         step = min(size[0] * size[1] if isinstance(size, tuple) else size, LARGEST_LIST)
         for part in parts(len(rows), step):
-            yield Scattered(rows[part], columns[part])
+            yield kind(rows[part], columns[part])
 
     def price_of_square(self, size: int) -> int:
         """Count the evaluations of a square of `size` items, all new."""

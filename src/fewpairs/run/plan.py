@@ -279,6 +279,7 @@ def _seconds_per_evaluation(oracle: Oracle) -> float:
     """Time growing blocks until they take long enough to be measured."""
     n = min(oracle.shape)
     side = min(2, n)
+    oracle.block([0], [n - 1])  # a first call may load or compile something, which is not timed
     while True:
         before, start = oracle.evaluations, time.perf_counter()
         rows, columns = np.arange(min(n, 4 * side)), np.arange(n - side, n)
