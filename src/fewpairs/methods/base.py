@@ -81,6 +81,10 @@ class Method(ABC):
     def price(self, planner: Planner, landmarks: int) -> int:
         """Count the evaluations that `landmarks` columns lead to; must not fall as they grow."""
 
+    def columns_read(self, landmarks: int) -> int:
+        """Count the landmarks whose columns are read; of the others only rows, if at all."""
+        return landmarks
+
     @abstractmethod
     def fit(
         self,

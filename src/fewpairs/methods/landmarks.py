@@ -83,7 +83,7 @@ class SquaredDistance:
 
     def price(self, planner: Planner, count: int) -> int:
         """Count the diagonal, beside the landmarks' own columns."""
-        return 0 if planner.diagonal_known else (planner.n - count) * planner.per_entry
+        return _price_of_diagonal(planner, count)
 
     def select(self, oracle: Oracle, count: int, rng: np.random.Generator) -> IntArray:
         """Return landmarks, each drawn given those before it."""
@@ -132,7 +132,7 @@ class RandomlyPivoted:
 
     def price(self, planner: Planner, count: int) -> int:
         """Count the diagonal and the square, beside the landmarks' own columns."""
-        own = 0 if planner.diagonal_known else (planner.n - count) * planner.per_entry
+        own = _price_of_diagonal(planner, count)
         return own + planner.price_of_square(min(self.square, planner.n))
 
     def select(self, oracle: Oracle, count: int, rng: np.random.Generator) -> IntArray:
@@ -154,6 +154,15 @@ class RandomlyPivoted:
             residual = residual - factor[:, step] ** 2
             chosen.append(pivot)
         return np.array(chosen, dtype=np.int64)
+
+
+def _price_of_diagonal(planner: Planner, count: int) -> int:
+    """Count the diagonal, beside columns that are read later."""
+    if planner.diagonal_known:
+        return 0
+    # A column of an asymmetric matrix is read as one block, and asks for its own entry again.
+    again = not planner.symmetric and not planner.by_pairs_only
+    return (planner.n - (0 if again else count)) * planner.per_entry
 
 
 def _draw(weights: FloatArray, chosen: list[int], rng: np.random.Generator) -> int:

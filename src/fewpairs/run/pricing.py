@@ -75,11 +75,16 @@ class Price:
     def beside(self, count: int) -> int:
         """Count what is spent beside the method."""
         planner = self.oracle.planner
+        reads = bool(getattr(self.selector, "reads", True))
         # One order of these pairs is part of the columns. But a selector that reads columns does
         # not record the order of a pair, so that both orders are asked again.
-        orders = 2 if getattr(self.selector, "reads", True) else 1
+        orders = 2 if reads else 1
         pairs = self.error_pairs(count) + orders * self.symmetry_pairs(count)
-        return pairs * planner.per_entry + price_of_selection(self.selector, planner, count)
+        selection = price_of_selection(self.selector, planner, count)
+        if reads and not planner.symmetric:
+            # It reads the columns of all landmarks, and the method may need rows of some only.
+            selection += (count - self.method.columns_read(count)) * planner.n * planner.per_entry
+        return pairs * planner.per_entry + selection
 
 
 def fit_budget(price: Price, budget: int, n: int) -> int:
