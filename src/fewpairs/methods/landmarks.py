@@ -127,18 +127,22 @@ class RandomlyPivoted:
     The shift, −1.5·λmin of a small random square, makes an indefinite matrix nearly positive.
     """
 
-    #: Side of the square whose smallest eigenvalue is looked at; it costs about a column.
+    #: Side of the square whose smallest eigenvalue is looked at, at most a quarter of the items; it
+    #: costs about a column.
     square: int = 50
 
     def price(self, planner: Planner, count: int) -> int:
         """Count the diagonal and the square, beside the landmarks' own columns."""
         own = _price_of_diagonal(planner, count)
-        return own + planner.price_of_square(min(self.square, planner.n))
+        return own + planner.price_of_square(self._side(planner.n))
+
+    def _side(self, n: int) -> int:
+        return min(self.square, -(-n // 4))
 
     def select(self, oracle: Oracle, count: int, rng: np.random.Generator) -> IntArray:
         """Return pivots in the order in which they were drawn."""
         n = oracle.shape[0]
-        sample = rng.permutation(n)[: self.square]
+        sample = rng.permutation(n)[: self._side(n)]
         shift = max(0.0, -_SHIFT * float(np.linalg.eigvalsh(oracle.block(sample, sample))[0]))
         residual = oracle.diagonal() + shift
         factor = np.zeros((n, count))

@@ -26,6 +26,8 @@ LARGEST_LIST = 2**13
 #: Width of the strips that cover a symmetric square. A similarity that takes pairs is asked for
 #: exactly one triangle; a block-only one also for the other half of each small diagonal square.
 _PAIR_STRIP, _BLOCK_STRIP = 32, 8
+#: Items for each row of such a strip: so that other halves are at most a 64th of all pairs.
+_ITEMS_FOR_STRIP = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,16 +148,30 @@ class Planner:
         """Width of the strips that cover a symmetric square."""
         if not self.by_block_only:
             return _PAIR_STRIP
-        # A diagonal square is one request, and must not be larger than a block may be.
-        if isinstance(self.block_size, tuple):
-            return min(_BLOCK_STRIP, *self.block_size)
-        return min(_BLOCK_STRIP, isqrt(self.block_size))
+        # A diagonal square is one request, and must not be larger than a block may be. Of few items
+        # its second half would be a large part of all pairs.
+        size = self.block_size
+        side = min(size) if isinstance(size, tuple) else isqrt(size)
+        return max(1, min(_BLOCK_STRIP, side, self.n // _ITEMS_FOR_STRIP))
+
+    @property
+    def sees_both_orders(self) -> bool:
+        """Whether a symmetric square is asked for both orders of some pairs anyway."""
+        return self.by_block_only and self.strip > 1
+
+    @property
+    def first_landmarks(self) -> int:
+        """How many landmarks' pairs are single requests, in which an order can be checked."""
+        return _PAIR_STRIP
 
     def triangle(self, indices: IntArray) -> Iterator[Request]:
         """Cover a symmetric square by strips, asking (almost) only for one triangle."""
         width = self.strip
         for start in range(0, len(indices), width):
             strip, rest = indices[start : start + width], indices[start + width :]
+            if self.by_block_only and width == 1:
+                yield from self.tiles(strip, indices[start:])
+                continue
             if self.by_block_only:
                 yield Rectangle(strip, strip)
             else:

@@ -145,7 +145,7 @@ def carry_out(oracle: Oracle, plan: Plan, rng: np.random.Generator) -> FactoredM
     most = plan.n_landmarks if plan.target is None else min(oracle.shape)
     landmarks = check_selected(plan.selector.select(oracle, most, rng), most, oracle.shape[1])
     if plan.symmetry_pairs:
-        strip = landmarks[: min(plan.n_landmarks, oracle.planner.strip)]
+        strip = landmarks[: min(plan.n_landmarks, oracle.planner.first_landmarks)]
         i, j = np.triu_indices(len(strip), 1)
         some = rng.permutation(len(i))[: plan.symmetry_pairs]
         oracle.check_symmetry(strip[i[some]], strip[j[some]])

@@ -37,6 +37,9 @@ DEFAULT_LANDMARKS = 100
 #: Timed samples grow until they take this long, or are this many: enough to see past one call's
 #: overhead, little beside any run that is worth planning.
 _SAMPLE_SECONDS, _LARGEST_SAMPLE = 0.25, 512
+#: A first step to a target that costs more than this share of all pairs is not worth taking; of
+#: blocks, in which later steps ask for single pairs again, the second.
+_WORTH_A_START, _OF_BLOCKS = 1 / 2, 1 / 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,6 +178,9 @@ def _size(price: Price, landmarks: int | npt.ArrayLike | None, budget: float | N
     else:
         given = given_landmarks(landmarks, n)
         price, count = replace(price, selector=given), len(given.indices)
+    if count == n and getattr(price.selector, "reads", True):
+        # Nothing is left to choose, and choosing would cost more than all pairs.
+        price = replace(price, selector=as_selector("uniform"))
     total = price.total(count)
     if allowance is not None and price.method.spends_allowance:
         total = max(total, min(allowance, planner.price_of_everything) + price.beside(count))
@@ -183,15 +189,24 @@ def _size(price: Price, landmarks: int | npt.ArrayLike | None, budget: float | N
 
 def _size_for_target(price: Price, error: float, budget: float | None) -> _Size:
     """Settle where a run with a target starts, and the most that it may spend."""
-    oracle = price.oracle
-    everything = oracle.planner.price_of_everything
-    # Judging may cost as much as everything, where everything is little.
-    most = 2 * everything if budget is None else evaluations_of(budget, oracle.planner)
-    audit = audit_size(price.pairs, oracle.shape, most // oracle.planner.per_entry)
+    oracle, planner = price.oracle, price.oracle.planner
+    n = min(oracle.shape)
+    beside = 2 * price.symmetry_pairs(n) * planner.per_entry
+    all_pairs = planner.price_of_everything + beside
+    # Single pairs that are known are not asked for again, unless they lie in a block: only then do
+    # steps cost what they are priced at.
+    most = 2 * all_pairs if planner.by_pairs_only else all_pairs
+    if budget is not None:
+        most = evaluations_of(budget, planner)
+    audit = audit_size(price.pairs, oracle.shape, most // planner.per_entry)
     target = Target(error, most, audit)
-    beside = 2 * price.symmetry_pairs(min(oracle.shape)) * oracle.planner.per_entry
     count = first_count(oracle, price.method, target, beside)
-    return _Size(price, count, None, min(most, everything), target)
+    start = price.method.price(planner, count) + 2 * audit * planner.per_entry
+    worth = _WORTH_A_START if planner.by_pairs_only else _OF_BLOCKS
+    if start > worth * all_pairs and most >= all_pairs:
+        # A few such steps would cost as much as all pairs, which leave no error.
+        count = n
+    return _Size(price, count, None, min(most, all_pairs), target)
 
 
 def _plan(oracle: Oracle, chosen: Chosen, size: _Size, *, weighted: bool, fold: bool) -> Plan:

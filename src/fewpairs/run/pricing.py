@@ -39,12 +39,12 @@ class Price:
     def symmetry_pairs(self, count: int) -> int:
         """Pairs of landmarks asked in both orders, where nothing else can tell that they differ.
 
-        A block-only similarity gives both orders anyway, a proven one needs no check, and
-        ``error_pairs=0`` means that nothing is spent beyond the method.
+        A block-only similarity of many items gives both orders anyway, a proven one needs no check,
+        and ``error_pairs=0`` means that nothing is spent beyond the method.
         """
         similarity, planner = self.oracle.similarity, self.oracle.planner
-        free = not self.oracle.symmetric or planner.by_block_only or similarity.symmetry_proven
-        few = min(count, planner.strip)
+        free = not self.oracle.symmetric or planner.sees_both_orders or similarity.symmetry_proven
+        few = min(count, planner.first_landmarks)
         # Few items are not worth eight pairs.
         most = min(_SYMMETRY_PAIRS, few * (few - 1) // 2, max(1, planner.n // 4))
         return 0 if free or self.pairs == 0 or count == 1 else most
@@ -77,8 +77,8 @@ class Price:
         planner = self.oracle.planner
         reads = bool(getattr(self.selector, "reads", True))
         # One order of these pairs is part of the columns. But a selector that reads columns does
-        # not record the order of a pair, so that both orders are asked again.
-        orders = 2 if reads else 1
+        # not record the order of a pair, so that both orders are asked again; and so does a block.
+        orders = 2 if reads or planner.by_block_only else 1
         pairs = self.error_pairs(count) + orders * self.symmetry_pairs(count)
         selection = price_of_selection(self.selector, planner, count)
         if reads and not planner.symmetric:
