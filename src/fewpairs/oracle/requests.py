@@ -26,8 +26,10 @@ LARGEST_LIST = 2**13
 #: Width of the strips that cover a symmetric square. A similarity that takes pairs is asked for
 #: exactly one triangle; a block-only one also for the other half of each small diagonal square.
 _PAIR_STRIP, _BLOCK_STRIP = 32, 8
-#: Items for each row of such a strip: so that other halves are at most a 64th of all pairs.
-_ITEMS_FOR_STRIP = 64
+#: Of up to 512 × 512 entries none is asked for twice, although that takes more and smaller blocks.
+#: Of more, the other halves of small squares, and single pairs that a later block asks for again,
+#: are a few in a hundred of all.
+_FEW_ENTRIES = 2**18
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,11 +150,16 @@ class Planner:
         """Width of the strips that cover a symmetric square."""
         if not self.by_block_only:
             return _PAIR_STRIP
-        # A diagonal square is one request, and must not be larger than a block may be. Of few items
-        # its second half would be a large part of all pairs.
+        if self.few_items:
+            return 1
+        # A diagonal square is one request, and must not be larger than a block may be.
         size = self.block_size
-        side = min(size) if isinstance(size, tuple) else isqrt(size)
-        return max(1, min(_BLOCK_STRIP, side, self.n // _ITEMS_FOR_STRIP))
+        return min(_BLOCK_STRIP, min(size) if isinstance(size, tuple) else isqrt(size))
+
+    @property
+    def few_items(self) -> bool:
+        """Whether what blocks ask for twice would be a notable part of all pairs."""
+        return self.n * self.m <= _FEW_ENTRIES
 
     @property
     def sees_both_orders(self) -> bool:

@@ -37,9 +37,8 @@ DEFAULT_LANDMARKS = 100
 #: Timed samples grow until they take this long, or are this many: enough to see past one call's
 #: overhead, little beside any run that is worth planning.
 _SAMPLE_SECONDS, _LARGEST_SAMPLE = 0.25, 512
-#: A first step to a target that costs more than this share of all pairs is not worth taking; of
-#: blocks, in which later steps ask for single pairs again, the second.
-_WORTH_A_START, _OF_BLOCKS = 1 / 2, 1 / 4
+#: A first step to a target that costs more than this share of all pairs is not worth taking.
+_WORTH_A_START = 1 / 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,15 +194,14 @@ def _size_for_target(price: Price, error: float, budget: float | None) -> _Size:
     all_pairs = planner.price_of_everything + beside
     # Single pairs that are known are not asked for again, unless they lie in a block: only then do
     # steps cost what they are priced at.
-    most = 2 * all_pairs if planner.by_pairs_only else all_pairs
+    most = 2 * all_pairs
     if budget is not None:
         most = evaluations_of(budget, planner)
     audit = audit_size(price.pairs, oracle.shape, most // planner.per_entry)
     target = Target(error, most, audit)
     count = first_count(oracle, price.method, target, beside)
     start = price.method.price(planner, count) + 2 * audit * planner.per_entry
-    worth = _WORTH_A_START if planner.by_pairs_only else _OF_BLOCKS
-    if start > worth * all_pairs and most >= all_pairs:
+    if start > _WORTH_A_START * all_pairs and most >= all_pairs:
         # A few such steps would cost as much as all pairs, which leave no error.
         count = n
     return _Size(price, count, None, min(most, all_pairs), target)

@@ -77,8 +77,8 @@ class Price:
         planner = self.oracle.planner
         reads = bool(getattr(self.selector, "reads", True))
         # One order of these pairs is part of the columns. But a selector that reads columns does
-        # not record the order of a pair, so that both orders are asked again; and so does a block.
-        orders = 2 if reads or planner.by_block_only else 1
+        # not record the order of a pair, so that both orders are asked again.
+        orders = 2 if reads else 1
         pairs = self.error_pairs(count) + orders * self.symmetry_pairs(count)
         selection = price_of_selection(self.selector, planner, count)
         if reads and not planner.symmetric:
