@@ -51,7 +51,8 @@ class FactoredMatrix(Factors):
     method : str
         The method and its options, for people.
     nugget : float, default=0.0
-        In units of the left factor: taken off the landmarks' own entries before embedding: what no neighbour shares.
+        Taken off the landmarks' own entries of the left factor before embedding: what no neighbour
+        shares.
     curve : sequence of CurvePoint or SketchPoint
         Steps of a run with a target error, with the error at each.
     stopped_because : str

@@ -65,6 +65,8 @@ class Method(ABC):
     #: Whether `fit` goes on from an earlier fit with fewer of the same landmarks: then a target
     #: error can be reached step by step, and no evaluation is lost.
     grows: ClassVar[bool] = False
+    #: Whether it evaluates every pair, whatever the number of landmarks.
+    reads_all: ClassVar[bool] = False
     #: Whether `price` is the most that may be spent, not just what will be.
     price_is_most: ClassVar[bool] = False
     #: Whether a budget that is not used up by the landmarks is spent all the same.

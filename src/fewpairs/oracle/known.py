@@ -189,9 +189,7 @@ class Known:
         columns = replace(self.columns, values=change(self.columns.values))
         return Known(
             columns,
-            columns
-            if self.symmetric
-            else replace(self.rows, values=change(self.rows.values)),
+            columns if self.symmetric else replace(self.rows, values=change(self.rows.values)),
             None if self.diagonal is None else change(self.diagonal),
             self.keys,
             change(self.values),

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from fewpairs.arrays import RandomState
 from fewpairs.error.audit import draw_audit, judge
-from fewpairs.errors import BudgetExceededWarning, warn
+from fewpairs.errors import AllPairsWarning, BudgetExceededWarning, warn
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.methods.base import Method, assemble
 from fewpairs.oracle.oracle import Oracle
@@ -19,6 +19,9 @@ from fewpairs.oracle.scale import OutgrownError, Scale
 from fewpairs.run.arguments import as_oracle, check_selected
 from fewpairs.run.plan import Plan, make_plan
 from fewpairs.run.target import grow_to_target
+
+#: Of fewer pairs than this it does not matter whether all of them were evaluated.
+_WORTH_A_WORD = 10_000
 
 
 def approximate(
@@ -111,6 +114,14 @@ def approximate(
             BudgetExceededWarning(
                 f"{oracle.spent:,} evaluations were spent where {plan.evaluations:,} were planned: "
                 "a method or a selector has read more than its price says."
+            )
+        )
+    stated = matrix.error is not None and matrix.error.high > 0
+    if plan.put_back and stated and matrix.evaluations >= plan.all_pairs >= _WORTH_A_WORD:
+        warn(
+            AllPairsWarning(
+                f"{matrix.evaluations:,} evaluations were spent, and all {plan.all_pairs:,} pairs "
+                f"leave no error: landmarks={min(oracle.shape)}."
             )
         )
     return matrix

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
-from fewpairs.arrays import BoolArray, FloatArray, IntArray
+from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.numerics import parts, row_squares
 
 #: Below this share of ‖x‖² + ‖y‖² a squared distance has lost 20 of its 53 bits to rounding, and
@@ -104,7 +104,9 @@ def _squared_distances(left: Any, right: Any) -> FloatArray:
         here, there = row_squares(left), row_squares(right)
         distances = _expanded(left, right, here, there)
         # NaN, from squares that overflowed, is not larger than anything.
-        if distances.min(initial=np.inf) > _CANCELLED * (here.max(initial=0) + there.max(initial=0)):
+        if distances.min(initial=np.inf) > _CANCELLED * (
+            here.max(initial=0) + there.max(initial=0)
+        ):
             return distances
         sound = distances > _CANCELLED * (here[:, None] + there)
         enough = (1 - _MANY_LOST) * sound.size
