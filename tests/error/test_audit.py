@@ -154,4 +154,10 @@ def test_the_interval_is_its_formula():
     t = stats.t.ppf(0.975, max(effective - 1, 2))
     factor = np.exp(t * np.sqrt((zeta**2).sum()) / 2)
     assert carrying == pytest.approx(effective)
-    assert estimate == pytest.approx((0.5, 0.5 / factor, 0.5 * factor, 6))
+    # Near 1 errors reach further down than up: the odds of ε² scatter on a log scale.
+    odds = 0.25 / 0.75 * factor ** (-2 / 0.75)
+    assert estimate == pytest.approx((0.5, np.sqrt(odds / (1 + odds)), 0.5 * factor, 6))
+    small, _ = relative_error(2e-6, 8.0, zeta, 6)
+    assert small == pytest.approx((0.0005, 0.0005 / factor, 0.0005 * factor, 6), rel=1e-5)
+    large, _ = relative_error(32.0, 8.0, zeta, 6)
+    assert large == pytest.approx((2.0, 2 / factor, 2 * factor, 6))

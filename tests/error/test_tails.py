@@ -9,7 +9,8 @@ from examples import relative, symmetric_matrix
 import fewpairs as fp
 from fewpairs.error.estimate import ErrorEstimate
 from fewpairs.error.interval import Verdict
-from fewpairs.error.tails import Missed, widened
+from fewpairs.error.missed import widened
+from fewpairs.error.tails import Missed
 
 # Hard matrices are what the warnings are for.
 pytestmark = pytest.mark.filterwarnings("ignore::fewpairs.errors.FewpairsWarning")
@@ -83,6 +84,45 @@ def test_heavy_tails_are_not_stated_narrowly():
         found = fp.approximate(range(200), fp.Precomputed(exact), budget=0.3, random_state=seed)
         held += holds(found, exact)
     assert held >= 17  # of 20; with the sample alone about 10
+
+
+def test_a_group_without_a_landmark_is_not_denied_because_no_pair_of_it_was_drawn():
+    held = sure = 0
+    for seed in range(60):
+        labels = np.random.default_rng(seed).integers(0, 4, 60)
+        exact = (labels[:, None] == labels[None]).astype(float)
+        found = fp.approximate(range(60), fp.Precomputed(exact), budget=0.2, random_state=seed)
+        held += holds(found, exact)
+        sure += found.error.high < 0.1 < relative(found.to_dense(), exact)
+    assert sure <= 1
+    assert held >= 55  # of 60
+
+
+def test_what_neighbours_hold_is_not_forgotten_because_most_of_it_was_bought():
+    steps = np.abs(np.subtract.outer(np.arange(300), np.arange(300)))
+    exact = np.exp(-steps / 1.5)
+    held = sum(
+        holds(fp.approximate(range(300), fp.Precomputed(exact), random_state=seed), exact)
+        for seed in range(25)
+    )
+    assert held >= 23
+
+
+def test_outlier_pairs_that_one_column_shows_are_in_the_interval():
+    held = seen = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=(60, 20))
+        exact = 0.1 * np.tanh(x @ x.T / 5)
+        i, j = rng.permutation(60)[:24].reshape(2, -1)
+        exact[i, j] = exact[j, i] = 5.0
+        oracle = fp.Oracle(range(60), fp.Precomputed(exact))
+        found = fp.approximate(oracle, budget=0.2, random_state=seed)
+        if np.abs(oracle.known().columns.values).max() > 4:
+            seen += 1
+            held += holds(found, exact)
+    assert seen > 30
+    assert held >= 0.95 * seen
 
 
 def test_an_ordinary_matrix_is_stated_as_narrowly_as_before(monkeypatch):

@@ -13,8 +13,9 @@ import numpy as np
 from fewpairs.arrays import FloatArray, IntArray, SingleArray
 from fewpairs.error.estimate import ErrorEstimate
 from fewpairs.error.interval import Interval, Verdict, relative_error
+from fewpairs.error.missed import missed_mass, widened
 from fewpairs.error.sampling import Drawn
-from fewpairs.error.tails import missed_mass, widened
+from fewpairs.error.tails import DrawnPairs
 from fewpairs.error.unseen import Approximation, Unseen, evaluated_sums, squared_residuals
 from fewpairs.oracle.known import Known
 from fewpairs.oracle.oracle import Oracle
@@ -211,5 +212,7 @@ def judge(
         return Verdict(ErrorEstimate(value, 0.0, np.inf, n_pairs), 0.0)
     if n_left == int(left.sum()):  # all that is unseen was drawn
         return verdict
-    missed = missed_mass(known, unseen, audit.values[left], audit.pairs.weights[left])
+    # Pairs of different items are the first stratum.
+    drawn = DrawnPairs(audit.values[left], audit.pairs.weights[left], strata[0].residuals)
+    missed = missed_mass(known, unseen, drawn, verdict.estimate.high * verdict.estimate.high * B)
     return widened(verdict, B, missed)

@@ -84,9 +84,26 @@ def relative_error(A: float, B: float, zeta: FloatArray, n_pairs: int) -> Verdic
     carrying = variance**2 / float(zeta**2 @ zeta**2)
     degrees = max(carrying - 1, _FEWEST_DEGREES)
     t = float(scipy.special.stdtrit(degrees, (1 + CONFIDENCE) / 2))
+    deviation = min(t * float(np.sqrt(variance)), _LARGEST_EXPONENT)
     # ε is the square root of ε²: half of the deviation on a log scale.
-    factor = float(np.exp(min(t * np.sqrt(variance) / 2, _LARGEST_EXPONENT)))
-    return Verdict(ErrorEstimate(value, value / factor, value * factor, n_pairs), carrying)
+    factor = float(np.exp(deviation / 2))
+    low = min(value / factor, _lower_end(value, deviation))
+    return Verdict(ErrorEstimate(value, low, value * factor, n_pairs), carrying)
+
+
+def _lower_end(value: float, deviation: float) -> float:
+    """Return the lower end on the scale of ε²/(1 − ε²), for an error below 1.
+
+    Where little is predicted, A is what B holds beyond the evaluated entries, ε² = A/(B₀ + A), and
+    it is A that scatters on a log scale: errors near 1 reach further down than up.
+    """
+    if value >= 1:
+        return value
+    square = value * value
+    if square == 1:  # as near to 1 as numbers go
+        return value
+    odds = square / (1 - square) * float(np.exp(-min(deviation / (1 - square), _LARGEST_EXPONENT)))
+    return float(np.sqrt(odds / (1 + odds)))
 
 
 INTERVALS: dict[str, Interval] = {"log-t": relative_error}

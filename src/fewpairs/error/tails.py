@@ -1,23 +1,27 @@
-"""Large values that a sample of pairs has missed, and that the evaluated columns tell of.
+"""What may be there although no drawn pair shows it: four questions to the evaluated columns.
 
 A few hundred drawn pairs say little of pairs that are rarer than one in a hundred, and a few such
 pairs can hold most of the error. But every evaluated column holds n more pairs with a random item:
-how many large *values* there are is known much better than how well they are *predicted*. So if the
-columns show more mass in the tail than the drawn pairs do, the difference D may all be error, or
-none of it. And values as large as the largest that was ever seen, such as a diagonal of ones, may
-occur elsewhere although no column shows them. docs/error.md has the formulas.
+how many large *values* there are is known much better than how well they are *predicted*.
+
+- Do the columns show more mass in the tail than the drawn pairs do?
+- Do they show mass beyond everything that was drawn, beside which the estimate is nothing?
+- Was anything ever seen, such as a diagonal of ones, as large as which no column shows a value?
+- Is no drawn pair badly wrong? Then errors may sit where neither pairs nor landmarks went.
+
+docs/error.md has the formulas.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import scipy.special
 
 from fewpairs.arrays import FloatArray
-from fewpairs.error.estimate import CONFIDENCE, ErrorEstimate
-from fewpairs.error.interval import Verdict
+from fewpairs.error.estimate import CONFIDENCE
 from fewpairs.error.unseen import Unseen
 from fewpairs.oracle.known import Known
 
@@ -26,11 +30,27 @@ from fewpairs.oracle.known import Known
 _DRAWN_IN_TAIL, _SHARE_IN_TAIL = 10, 1 / 4
 #: A sum that fewer lumps than this carry, or a sample that holds fewer, says nothing of the rest.
 _FEWEST_LUMPS = 5
-#: None of s random items has a partner of some kind: then at most about 3.7/s of all items have
-#: one (0.975 = 1 − exp(−3.7)).
+#: None of s random items is of some kind: then at most about 3.7/s of all items are
+#: (0.975 = 1 − exp(−3.7)).
 _RULE_OF_THREE = -float(np.log((1 - CONFIDENCE) / 2))
-#: Values above half of the largest count as being as large.
-_AS_LARGE = 0.5
+#: Values above half of the largest count as being as large; a residual is large from a tenth of the
+#: largest value on.
+_AS_LARGE, _BADLY_WRONG = 0.5, 0.1
+
+
+class DrawnPairs(NamedTuple):
+    """Pairs of different items that were drawn, and are still unseen to the method.
+
+    Attributes
+    ----------
+    values, weights : ndarray
+    residuals : ndarray
+        r², summed over both orders where one stands for both.
+    """
+
+    values: FloatArray
+    weights: FloatArray
+    residuals: FloatArray
 
 
 class Missed(NamedTuple):
@@ -54,122 +74,153 @@ class Missed(NamedTuple):
 NOTHING = Missed(0.0, 0.0, 1.0)
 
 
-def missed_mass(known: Known, unseen: Unseen, values: FloatArray, weights: FloatArray) -> Missed:
-    """Compare the tail of the evaluated columns with that of the drawn pairs.
+@dataclass(frozen=True, eq=False)
+class Tails:
+    """Distances from the middle: of evaluated columns, of drawn pairs, of pairs that were bought.
 
     Parameters
     ----------
-    known : Known
-        What the run has evaluated, its columns being those of random items.
-    unseen : Unseen
-    values, weights : ndarray
-        Of the pairs of different items that were drawn, and are still unseen to the method.
-
-    Returns
-    -------
-    Missed
-        In both orders where one stands for both.
+    block, far : ndarray
+        Evaluated columns in the rows that are not: of the same kind as what is unseen.
+    drawn : DrawnPairs
+    drawn_far, bought_far : ndarray
+    largest : float
+        Of anything that was evaluated or declared.
+    n_pairs, n_columns : int
+        Unseen pairs, the drawn ones included, and columns that were not evaluated.
+    share : float
+        Of all columns, those that were evaluated.
+    orders : int
+        Two where one order of a pair stands for both.
     """
-    s = len(known.columns.index)
-    if s == 0 or not len(unseen.rows) or not len(unseen.columns):
-        return NOTHING
-    # Entries of the evaluated columns in the other rows: of the same kind as what is unseen.
-    block = known.columns.values[unseen.rows]
-    middle = float(np.median(block))
-    far, drawn = np.abs(block - middle), np.abs(values - middle)
-    threshold = _threshold(drawn)
-    orders = 2 if known.symmetric else 1
-    mass = np.where(far > threshold, far**2, 0.0)
-    total = float(mass.sum())
-    missing = high = 0.0
-    squares = 1.0
-    if total > 0:
-        squares = float(block[far > threshold] @ block[far > threshold]) / total
-        low_factor, high_factor, lumps = _spread(mass, s / known.shape[1])
-        everywhere = total * len(unseen.columns) / s
-        sampled = orders * _sampled(drawn, weights, threshold, unseen.population + len(values))
-        accounted = sampled + orders * _bought(known, middle, threshold)
-        inside = int((drawn > threshold).sum())
-        # Too few were drawn to tell, or more is missing than chance explains.
-        if inside < _FEWEST_LUMPS or low_factor * everywhere > accounted:
-            # Where some of it was drawn, the sample is right on average, if seldom.
-            missing = 0.0 if inside else max(0.0, everywhere - accounted)
-            high = max(0.0, high_factor * everywhere - accounted)
-            if lumps < _FEWEST_LUMPS:
-                high = np.inf
-    largest = max(_largest(known, middle), float(drawn.max(initial=0.0)))
-    if not (far >= _AS_LARGE * largest).any():
-        high += _RULE_OF_THREE * len(unseen.columns) / s * largest**2
-    return Missed(missing, high, squares)
+
+    block: FloatArray
+    far: FloatArray
+    drawn: DrawnPairs
+    drawn_far: FloatArray
+    bought_far: FloatArray
+    largest: float
+    n_pairs: int
+    n_columns: int
+    share: float
+    orders: int
+
+    @classmethod
+    def of(cls, known: Known, unseen: Unseen, drawn: DrawnPairs) -> Tails:
+        """Measure everything from the median of the columns."""
+        block = known.columns.values[unseen.rows]
+        middle = float(np.median(block))
+        i, j, bought = known.outside_lines()
+        every = [known.columns.values, known.rows.values, known.values, drawn.values]
+        if known.diagonal is not None:
+            every.append(known.diagonal)
+        return cls(
+            block,
+            np.abs(block - middle),
+            drawn,
+            np.abs(drawn.values - middle),
+            np.abs(bought[i != j] - middle),
+            max(float(np.abs(v - middle).max()) for v in every if v.size),
+            unseen.population + len(drawn.values),
+            len(unseen.columns),
+            len(known.columns.index) / known.shape[1],
+            2 if known.symmetric else 1,
+        )
+
+    def beyond_most(self) -> Missed:
+        """Compare the tail of the columns with that of the drawn pairs."""
+        threshold = _threshold(self.drawn_far)
+        inside = self.drawn_far > threshold
+        weights = self.drawn.weights
+        sampled = self.n_pairs * float(weights[inside] @ self.drawn_far[inside] ** 2)
+        accounted = self.orders * sampled / float(weights.sum()) + self._bought(threshold)
+        shown = self._shown(threshold)
+        if shown is None:
+            return NOTHING
+        low, everywhere, high, squares, lumps = shown
+        # Enough were drawn to tell, and no more is missing than chance explains.
+        if inside.sum() >= _FEWEST_LUMPS and low <= accounted:
+            return NOTHING._replace(squares=squares)
+        # Where some of it was drawn, the sample is right on average, if seldom.
+        mass = 0.0 if inside.any() else max(0.0, everywhere - accounted)
+        most = np.inf if lumps < _FEWEST_LUMPS else max(0.0, high - accounted)
+        return Missed(mass, most, squares)
+
+    def beyond_all(self) -> Missed:
+        """Return what the columns show beyond everything that was drawn, less what was bought."""
+        threshold = float(self.drawn_far.max(initial=0.0)) * (1 + 1e-9)
+        shown = self._shown(threshold)
+        if shown is None:
+            return NOTHING
+        return Missed(0.0, max(0.0, shown.high - self._bought(threshold)), shown.squares)
+
+    def unlike_columns(self) -> float:
+        """Bound values as large as the largest that was ever seen, if no column shows one."""
+        if (self.far >= _AS_LARGE * self.largest).any():
+            return 0.0
+        s = self.far.shape[1]
+        return float(_RULE_OF_THREE * self.n_columns / s * self.largest**2)
+
+    def unlike_landmarks(self) -> float:
+        """Bound errors of pairs that neither the drawn pairs nor the landmarks have met.
+
+        If no drawn pair is badly wrong, at most 3.7/m of all pairs are; and if they are pairs of
+        items of a kind that no landmark is of, at most (3.7/s)².
+        """
+        largest = max(float(self.far.max()), float(self.drawn_far.max(initial=0.0)))
+        worst = float(self.drawn.residuals.max(initial=0.0)) / self.orders
+        if worst >= (_BADLY_WRONG * largest) ** 2:
+            return 0.0
+        m, s = len(self.drawn.values), self.far.shape[1]
+        share = min(1.0, _RULE_OF_THREE / max(m, 1), (_RULE_OF_THREE / s) ** 2)
+        return float(share * self.n_pairs * self.orders * largest**2)
+
+    def _shown(self, threshold: float) -> _Shown | None:
+        """Return the mass that the columns show beyond a threshold, over all that is unseen.
+
+        It comes in lumps, as many as carry it, and their number is Poisson. With all columns
+        evaluated nothing would be left to chance.
+        """
+        inside = self.far > threshold
+        if not inside.any():
+            return None
+        mass = np.where(inside, self.far**2, 0.0)
+        of_columns = mass.sum(axis=0)
+        total = float(of_columns.sum())
+        squares = float(self.block[inside] @ self.block[inside]) / total
+        lumps = min(total**2 / float(of_columns @ of_columns), total**2 / float((mass**2).sum()))
+        low = float(scipy.special.gammaincinv(lumps, (1 - CONFIDENCE) / 2)) / lumps
+        high = float(scipy.special.gammaincinv(lumps + 1, (1 + CONFIDENCE) / 2)) / lumps
+        chance = np.sqrt(max(0.0, 1 - self.share))
+        everywhere = total * self.n_columns / mass.shape[1]
+        return _Shown(
+            everywhere * (1 - (1 - low) * chance),
+            everywhere,
+            everywhere * (1 + (high - 1) * chance),
+            squares,
+            lumps,
+        )
+
+    def _bought(self, threshold: float) -> float:
+        """Return the mass beyond a threshold that single evaluated pairs hold."""
+        far = self.bought_far[self.bought_far > threshold]
+        return self.orders * float(far @ far)
 
 
-def widened(verdict: Verdict, B: float, missed: Missed) -> Verdict:
-    """Let the interval hold whatever the missed mass may be: all error, or none.
+class _Shown(NamedTuple):
+    """Mass of a tail with its interval; κ, its squares; how many lumps carry it."""
 
-    With ε² = A/B, a mass D of which all is error leads to (A + D)/(B + κD), and none to A/(B + κD).
-    """
-    estimate = verdict.estimate
-    if missed.high <= 0 or B <= 0:
-        return verdict
-    # Relative to B, so that nothing overflows.
-    mass, high, squares = missed.mass / B, missed.high / B, missed.squares
-
-    def with_error(error: float, more: float) -> float:
-        if not np.isfinite(more):
-            return float(1 / np.sqrt(max(squares, np.finfo(float).tiny)))
-        return float(np.sqrt((error**2 + more) / (1 + squares * more)))
-
-    value = with_error(estimate.value, mass)
-    top = max(estimate.high, value)
-    if np.isfinite(estimate.high):
-        top = max(top, with_error(estimate.high, high))
-    bottom = estimate.low / np.sqrt(1 + squares * high) if np.isfinite(high) else 0.0
-    stated = ErrorEstimate(value, min(float(bottom), value), top, estimate.n_pairs)
-    return Verdict(stated, verdict.carrying)
+    low: float
+    mass: float
+    high: float
+    squares: float
+    lumps: float
 
 
 def _threshold(drawn: FloatArray) -> float:
+    """Return the distance beyond which lie ten of the drawn pairs, or a quarter of them."""
     allowed = min(_DRAWN_IN_TAIL, int(_SHARE_IN_TAIL * len(drawn)))
     if allowed >= len(drawn):
         return -1.0
     # Equal values must lie on the same side, rounding or not.
     return float(np.sort(drawn)[::-1][allowed]) * (1 + 1e-9)
-
-
-def _spread(mass: FloatArray, share: float) -> tuple[float, float, float]:
-    """Return factors of a sum over some columns that hold the one over all, and its lumps.
-
-    The mass comes in lumps, as many as carry it, and their number is Poisson. `share` is that of
-    the columns that were evaluated: with all of them nothing is left to chance.
-    """
-    of_columns = mass.sum(axis=0)
-    total = float(of_columns.sum())
-    lumps = min(total**2 / float(of_columns @ of_columns), total**2 / float((mass**2).sum()))
-    low = float(scipy.special.gammaincinv(lumps, (1 - CONFIDENCE) / 2)) / lumps
-    high = float(scipy.special.gammaincinv(lumps + 1, (1 + CONFIDENCE) / 2)) / lumps
-    left = np.sqrt(max(0.0, 1 - share))
-    return 1 - (1 - low) * left, 1 + (high - 1) * left, lumps
-
-
-def _sampled(drawn: FloatArray, weights: FloatArray, threshold: float, population: int) -> float:
-    """Estimate the mass of the tail from the drawn pairs."""
-    inside = drawn > threshold
-    if not inside.any():
-        return 0.0
-    return population * float(weights[inside] @ drawn[inside] ** 2) / float(weights.sum())
-
-
-def _bought(known: Known, middle: float, threshold: float) -> float:
-    """Return the mass of the tail that single evaluated pairs hold."""
-    i, j, values = known.outside_lines()
-    far = np.abs(values - middle)
-    inside = (far > threshold) & (i != j)
-    return float(far[inside] @ far[inside])
-
-
-def _largest(known: Known, middle: float) -> float:
-    """Return the largest distance from the middle of anything that was evaluated or declared."""
-    every = [known.columns.values, known.rows.values, known.values]
-    if known.diagonal is not None:
-        every.append(known.diagonal)
-    return max((float(np.abs(v - middle).max()) for v in every if v.size), default=0.0)

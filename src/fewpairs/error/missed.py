@@ -1,0 +1,69 @@
+"""What a sample of pairs may have missed widens the interval that it gives."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fewpairs.error.estimate import ErrorEstimate
+from fewpairs.error.interval import Verdict
+from fewpairs.error.tails import NOTHING, DrawnPairs, Missed, Tails
+from fewpairs.error.unseen import Unseen
+from fewpairs.oracle.known import Known
+
+#: An estimate is not believed beside more than ten times as much that may lie beyond what was
+#: drawn. With less, noise in the columns' tail would widen the intervals of ordinary matrices.
+_DWARFED = 10.0
+
+
+def missed_mass(known: Known, unseen: Unseen, drawn: DrawnPairs, stated: float) -> Missed:
+    """Return what the drawn pairs may have missed.
+
+    Parameters
+    ----------
+    known : Known
+        What the run has evaluated, its columns being those of random items.
+    unseen : Unseen
+    drawn : DrawnPairs
+    stated : float
+        Upper end of the squared residuals' sum, from the drawn pairs alone.
+
+    Returns
+    -------
+    Missed
+        In both orders where one stands for both.
+    """
+    s = len(known.columns.index)
+    if s == 0 or not len(unseen.rows) or not len(unseen.columns):
+        return NOTHING
+    tails = Tails.of(known, unseen, drawn)
+    missed = tails.beyond_most()
+    beyond = tails.beyond_all()
+    if beyond.high > max(_DWARFED * stated, missed.high):
+        missed = missed._replace(high=beyond.high, squares=beyond.squares)
+    hidden = max(tails.unlike_columns(), tails.unlike_landmarks())
+    return missed._replace(high=missed.high + hidden)
+
+
+def widened(verdict: Verdict, B: float, missed: Missed) -> Verdict:
+    """Let the interval hold whatever the missed mass may be: all error, or none.
+
+    With ε² = A/B, a mass D of which all is error leads to (A + D)/(B + κD), and none to A/(B + κD).
+    """
+    estimate = verdict.estimate
+    if missed.high <= 0 or B <= 0:
+        return verdict
+    # Relative to B, so that nothing overflows.
+    mass, high, squares = missed.mass / B, missed.high / B, missed.squares
+
+    def with_error(error: float, more: float) -> float:
+        if not np.isfinite(more):
+            return float(1 / np.sqrt(max(squares, np.finfo(float).tiny)))
+        return float(np.sqrt((error * error + more) / (1 + squares * more)))
+
+    value = with_error(estimate.value, mass)
+    top = max(estimate.high, value)
+    if np.isfinite(estimate.high):
+        top = max(top, with_error(estimate.high, high))
+    bottom = estimate.low / np.sqrt(1 + squares * high) if np.isfinite(high) else 0.0
+    stated = ErrorEstimate(value, min(float(bottom), value), top, estimate.n_pairs)
+    return Verdict(stated, verdict.carrying)
