@@ -144,6 +144,10 @@ class BudgetExceededWarning(FewpairsWarning):
     """A method of the user's own spent more than its price."""
 
 
+class AllPairsWarning(FewpairsWarning):
+    """A run has spent as much as all pairs cost, which would have left no error."""
+
+
 class DuplicateWordsWarning(FewpairsWarning):
     """A table of word vectors has more than one vector for a word."""
 

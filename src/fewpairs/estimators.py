@@ -159,7 +159,8 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         kept = whole.positive() if self.psd else whole
         self.landmark_indices_ = chosen
         self.landmarks_ = items.take(chosen)
-        self.components_ = kept.matrix
+        # The factors' columns are similarities times a power of two, which new ones are not.
+        self.components_ = np.ldexp(kept.matrix, matrix.source.power)
         self.signature_ = kept.signature
         self.matrix_ = matrix
         self.evaluations_ = matrix.evaluations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import frexp
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,14 @@ def largest(values: npt.NDArray[Any], count: int) -> IntArray:
         return np.empty(0, dtype=np.int64)
     best = np.argpartition(-values, count - 1)[:count]
     return np.asarray(best[np.lexsort((best, -values[best]))])
+
+
+def exponent(values: npt.NDArray[Any]) -> int:
+    """Return e with 2^(e-1) <= the largest magnitude < 2^e; 0 where all values are zero.
+
+    Times 2^-e they lie within 1, no digit is changed, and squares can be summed.
+    """
+    return frexp(max(float(values.max(initial=0)), -float(values.min(initial=0))))[1]
 
 
 def row_squares(rows: Any) -> FloatArray:

@@ -212,3 +212,77 @@ def test_precomputed_blocks_do_not_copy_whole_rows():
     # The block takes 80 kB, its whole rows 16 MB.
     stored = fp.Precomputed(np.eye(2000), symmetric=False)
     assert peak_of(lambda: stored.block(np.arange(1000), np.arange(10))) < 1e6
+
+
+# ------------------------------------------------------------------ vectors of any size and place
+
+
+def exact_rbf(left, right, gamma):
+    left, right = left.astype(np.longdouble), right.astype(np.longdouble)
+    return np.exp(-gamma * ((left[:, None] - right) ** 2).sum(-1)).astype(float)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e8, 1e12])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_rbf_does_not_depend_on_where_the_origin_is(offset, sparse):
+    rng = np.random.default_rng(0)
+    left, right = rng.normal(size=(60, 5)) + offset, rng.normal(size=(40, 5)) + offset
+    right[:5] = left[:5]
+    right[5:10] = left[5:10] + 1e-3
+    rbf = fp.VectorSimilarity("rbf", gamma=0.3)
+    form = sp.csr_array if sparse else np.asarray
+    expected = exact_rbf(left, right, 0.3)
+    np.testing.assert_allclose(rbf.block(form(left), form(right)), expected, rtol=0, atol=1e-9)
+    same = rbf.aligned(form(left[:40]), form(right))
+    np.testing.assert_allclose(same, np.diag(expected[:40]), rtol=0, atol=1e-12)
+
+
+def test_rbf_of_clusters_that_lie_far_apart():
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.normal(size=(30, 4)), rng.normal(size=(30, 4)) + 1e8])
+    found = fp.VectorSimilarity("rbf", gamma=0.3).block(x, x)
+    np.testing.assert_allclose(found, exact_rbf(x, x, 0.3), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("c", [1e-300, 1e-160, 1e160, 1e300])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_cosine_does_not_depend_on_the_length_of_vectors(c, sparse):
+    x = np.random.default_rng(0).normal(size=(40, 4))
+    x[7] = 0
+    form = sp.csr_array if sparse else np.asarray
+    plain = fp.Oracle(form(x), fp.VectorSimilarity("cosine")).columns(range(40))
+    scaled = fp.Oracle(form(c * x), fp.VectorSimilarity("cosine")).columns(range(40))
+    np.testing.assert_allclose(scaled, plain, rtol=0, atol=1e-14)
+    mixed = x * 10.0 ** np.linspace(-300, 300, 40)[:, None]
+    found = fp.Oracle(form(mixed), fp.VectorSimilarity("cosine")).columns(range(40))
+    np.testing.assert_allclose(found, plain, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("metric", ["rbf", "laplacian", "sigmoid"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_metrics_of_huge_vectors_take_their_limits(metric, sparse):
+    x = 1e300 * np.array([[1.0, 2.0], [3.0, -1.0], [-2.0, 4.0]])
+    form = sp.csr_array if sparse else np.asarray
+    found = fp.Oracle(form(x), fp.VectorSimilarity(metric)).columns(range(3))
+    limit = np.eye(3) if metric != "sigmoid" else np.sign(x / 1e300 @ (x / 1e300).T)
+    np.testing.assert_array_equal(found, limit)
+
+
+def test_products_that_overflow_keep_their_sign():
+    left = np.array([[1e200, 1e200]])
+    right = np.array([[1e150, -5e149], [5e199, -1e200], [2.0, 1.0]])
+    dot = fp.VectorSimilarity("dot")
+    np.testing.assert_array_equal(dot.block(left, right), [[np.inf, -np.inf, 3e200]])
+    aligned = dot.aligned(np.repeat(left, 3, axis=0), right)
+    np.testing.assert_array_equal(aligned, [np.inf, -np.inf, 3e200])
+
+
+def test_a_dot_product_that_is_too_large_is_refused_with_its_pair():
+    with pytest.raises(fp.errors.NonFiniteError, match="returned inf"):
+        fp.Oracle(1e200 * np.eye(3), fp.VectorSimilarity("dot")).columns([0])
+
+
+def test_precomputed_numbers_of_any_size_are_compared_without_warnings():
+    huge = np.array([[1.0, 1e308], [-1e308, 1.0]])
+    assert not fp.Precomputed(huge).symmetric
+    assert fp.Precomputed(1e-300 * np.eye(3)).symmetric

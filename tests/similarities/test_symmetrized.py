@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
+import pytest
 from examples import Counter, asymmetric_matrix
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -80,3 +81,15 @@ def test_symmetrized_can_be_sent_to_another_process():
     mean = fp.Precomputed(asymmetric_matrix(3)).symmetrized()
     again = pickle.loads(pickle.dumps(mean))  # noqa: S301
     assert np.array_equal(again.pairs([(0, 1)]), mean.pairs([(0, 1)]))
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.float64])
+def test_the_mean_of_both_orders_does_not_overflow(dtype, kind):
+    largest = {bool: True, np.int8: 100, np.float64: 1.5e308}[dtype]
+    functions = {
+        "pair": lambda a, b: np.array([largest], dtype=dtype)[0],
+        "pairs": lambda pairs: np.full(len(pairs), largest, dtype=dtype),
+        "block": lambda left, right: np.full((len(left), len(right)), largest, dtype=dtype),
+    }
+    mean = fp.similarity(functions[kind], kind=kind, symmetric=False).symmetrized()
+    assert np.all(fp.Oracle(range(3), mean).columns([0]) == float(largest))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,6 +38,24 @@ def scaled(matrix: FactoredMatrix, rows: npt.ArrayLike, columns: npt.ArrayLike) 
         "source": Source(),
         "error": None,
         "method": f"{matrix.method}, scaled",
+    }
+
+
+def in_own_numbers(matrix: FactoredMatrix, power: int, known: Known) -> dict[str, Any]:
+    """Return the parts of K, of a matrix made for 2^power·K.
+
+    Each tall factor takes half of an even power, and the core, an inverse, none: so nothing over-
+    or underflows on the way to an entry. What is known is not computed, but taken as it was.
+    """
+    half = power // 2
+    left = np.ldexp(matrix.left, -half)
+    return {
+        "left": left,
+        "core": matrix.core,
+        "right": None if matrix.right is matrix.left else np.ldexp(matrix.right, -half),
+        "known": known,
+        "source": replace(matrix.source, power=half),
+        "nugget": float(np.ldexp(matrix.nugget, -half)),
     }
 
 

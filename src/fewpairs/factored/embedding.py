@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg
 
 from fewpairs.arrays import FloatArray, IntArray
-from fewpairs.numerics import fix_signs, parts
+from fewpairs.numerics import exponent, fix_signs, parts
 
 #: Directions of the tall factor below this share of the largest carry nothing but rounding.
 _RANK_TOLERANCE = 1e-12
@@ -43,6 +43,8 @@ def symmetric_map(
     nugget is first taken off each landmark's own entry of `left`.
     """
     triangle = triangular_factor(left, nugget, landmarks)
+    # The map is the same for any multiple of it, and products of three must not overflow.
+    triangle = np.ldexp(triangle, -exponent(triangle))
     # R̂ = AΣBᵀ; directions without weight are left out rather than divided by.
     a, sizes, bt = scipy.linalg.svd(triangle, full_matrices=False)
     keep = sizes > _RANK_TOLERANCE * max(float(sizes.max(initial=0)), np.finfo(float).tiny)

@@ -51,7 +51,8 @@ class FactoredMatrix(Factors):
     method : str
         The method and its options, for people.
     nugget : float, default=0.0
-        Taken off the landmarks' own entries before embedding: what no neighbour shares.
+        Taken off the landmarks' own entries of the left factor before embedding: what no neighbour
+        shares.
     curve : sequence of CurvePoint or SketchPoint
         Steps of a run with a target error, with the error at each.
     stopped_because : str
@@ -147,6 +148,10 @@ class FactoredMatrix(Factors):
         the diagonal was. A matrix between two sets of items gets new rows.
         """
         return self._with(**derived.extended(self, new_items, n_jobs, progress))
+
+    def in_own_numbers(self, power: int, known: Known) -> FactoredMatrix:
+        """Return K, if this matrix was made for 2^power·K; `known` is what is known of K."""
+        return self._with(**derived.in_own_numbers(self, power, known))
 
     def _with(self, **changes: Any) -> FactoredMatrix:
         facts: dict[str, Any] = {

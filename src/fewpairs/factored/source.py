@@ -33,12 +33,15 @@ class Source:
     fingerprint : str
         Of the similarity; kept in files, where the similarity itself is not.
     left_landmarks, right_landmarks : ndarray or None
-        Column k of the left (right) factor holds the similarities to (of) this item.
+        Column k of the left (right) factor holds the similarities to (of) this item, times
+        2^power.
     symmetric : bool
         Whether the similarity is; if not, the transpose of its matrix is another matrix.
     derived : str
         What was done to the matrix of an asymmetric similarity; nothing further can then be
         evaluated for it.
+    power : int
+        0 for similarities of ordinary size.
     """
 
     items: Items | None = None
@@ -50,6 +53,7 @@ class Source:
     right_landmarks: IntArray | None = None
     symmetric: bool = True
     derived: str = ""
+    power: int = 0
 
     def transposed(self) -> Source:
         """Return the source of the transpose."""
@@ -187,13 +191,18 @@ class Grown:
     @property
     def left(self) -> FloatArray:
         """New rows of the left factor."""
-        return self.forth.values[:, self.forth.place[self.source.left_landmarks]]
+        return self._in_units(self.forth, self.source.left_landmarks)
 
     @property
     def right(self) -> FloatArray:
         """New rows of the right factor."""
         assert self.back is not None  # noqa: S101 - only a square grows on both sides
-        return self.back.values[:, self.back.place[self.source.right_landmarks]]
+        return self._in_units(self.back, self.source.right_landmarks)
+
+    def _in_units(self, lines: Lines, landmarks: IntArray | None) -> FloatArray:
+        """Return similarities with landmarks, in the units of the factors."""
+        values = lines.values[:, lines.place[landmarks]]
+        return np.ldexp(values, self.source.power) if self.source.power else values
 
     def own(self) -> tuple[FloatArray, int]:
         """Return the new items' self-similarities, evaluated unless declared, and their price."""

@@ -63,6 +63,7 @@ def save(matrix: FactoredMatrix, path: str | Path) -> None:
         "similarity": source.similarity.fingerprint if source.similarity else source.fingerprint,
         "symmetric": source.symmetric,
         "derived": source.derived,
+        "power": source.power,
         "evaluations": int(matrix.evaluations),
         "method": matrix.method,
         "nugget": float(matrix.nugget),
@@ -115,6 +116,8 @@ def load(
         right_landmarks=get("landmarks.right"),
         symmetric=facts["symmetric"],
         derived=facts["derived"],
+        # Files written before there was one hold similarities of ordinary size.
+        power=facts.get("power", 0),
     )
     return FactoredMatrix(
         left,

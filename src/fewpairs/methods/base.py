@@ -65,6 +65,8 @@ class Method(ABC):
     #: Whether `fit` goes on from an earlier fit with fewer of the same landmarks: then a target
     #: error can be reached step by step, and no evaluation is lost.
     grows: ClassVar[bool] = False
+    #: Whether it evaluates every pair, whatever the number of landmarks.
+    reads_all: ClassVar[bool] = False
     #: Whether `price` is the most that may be spent, not just what will be.
     price_is_most: ClassVar[bool] = False
     #: Whether a budget that is not used up by the landmarks is spent all the same.
@@ -80,6 +82,10 @@ class Method(ABC):
     @abstractmethod
     def price(self, planner: Planner, landmarks: int) -> int:
         """Count the evaluations that `landmarks` columns lead to; must not fall as they grow."""
+
+    def columns_read(self, landmarks: int) -> int:
+        """Count the landmarks whose columns are read; of the others only rows, if at all."""
+        return landmarks
 
     @abstractmethod
     def fit(

@@ -38,6 +38,10 @@ class Skeleton(Method):
         left, right = halves(np.arange(landmarks))
         return planner.price_of_lines(len(left), len(right), landmarks)
 
+    def columns_read(self, landmarks: int) -> int:
+        """Count the first half."""
+        return len(halves(np.arange(landmarks))[0])
+
     def fit(
         self,
         oracle: Oracle,
@@ -65,7 +69,11 @@ class SiCUR(Method):
 
     def price(self, planner: Planner, landmarks: int) -> int:
         """Count s rows, and s/2 of their columns."""
-        return planner.price_of_lines(max(1, landmarks // 2), landmarks, landmarks)
+        return planner.price_of_lines(self.columns_read(landmarks), landmarks, landmarks)
+
+    def columns_read(self, landmarks: int) -> int:
+        """Count half of the landmarks."""
+        return max(1, landmarks // 2)
 
     def fit(
         self,
@@ -77,7 +85,7 @@ class SiCUR(Method):
     ) -> Fit:
         """Read columns S₁ and rows S₂ ⊃ S₁; their crossing is inverted."""
         # Landmarks come in random order, so the first half is a random half.
-        s1 = landmarks[: max(1, len(landmarks) // 2)]
+        s1 = landmarks[: self.columns_read(len(landmarks))]
         return crossing(oracle, landmarks, s1, landmarks, self.threshold)
 
 
@@ -102,6 +110,10 @@ class StaCUR(Method):
             return planner.price_of_lines(landmarks, landmarks, landmarks)
         left, right = halves(np.arange(landmarks))
         return planner.price_of_lines(len(left), len(right), landmarks)
+
+    def columns_read(self, landmarks: int) -> int:
+        """Count all landmarks, or the first half."""
+        return landmarks if self.same else len(halves(np.arange(landmarks))[0])
 
     def fit(
         self,

@@ -83,7 +83,7 @@ class SquaredDistance:
 
     def price(self, planner: Planner, count: int) -> int:
         """Count the diagonal, beside the landmarks' own columns."""
-        return 0 if planner.diagonal_known else (planner.n - count) * planner.per_entry
+        return _price_of_diagonal(planner, count)
 
     def select(self, oracle: Oracle, count: int, rng: np.random.Generator) -> IntArray:
         """Return landmarks, each drawn given those before it."""
@@ -127,18 +127,22 @@ class RandomlyPivoted:
     The shift, −1.5·λmin of a small random square, makes an indefinite matrix nearly positive.
     """
 
-    #: Side of the square whose smallest eigenvalue is looked at; it costs about a column.
+    #: Side of the square whose smallest eigenvalue is looked at, at most a quarter of the items; it
+    #: costs about a column.
     square: int = 50
 
     def price(self, planner: Planner, count: int) -> int:
         """Count the diagonal and the square, beside the landmarks' own columns."""
-        own = 0 if planner.diagonal_known else (planner.n - count) * planner.per_entry
-        return own + planner.price_of_square(min(self.square, planner.n))
+        own = _price_of_diagonal(planner, count)
+        return own + planner.price_of_square(self._side(planner.n))
+
+    def _side(self, n: int) -> int:
+        return min(self.square, -(-n // 4))
 
     def select(self, oracle: Oracle, count: int, rng: np.random.Generator) -> IntArray:
         """Return pivots in the order in which they were drawn."""
         n = oracle.shape[0]
-        sample = rng.permutation(n)[: self.square]
+        sample = rng.permutation(n)[: self._side(n)]
         shift = max(0.0, -_SHIFT * float(np.linalg.eigvalsh(oracle.block(sample, sample))[0]))
         residual = oracle.diagonal() + shift
         factor = np.zeros((n, count))
@@ -154,6 +158,15 @@ class RandomlyPivoted:
             residual = residual - factor[:, step] ** 2
             chosen.append(pivot)
         return np.array(chosen, dtype=np.int64)
+
+
+def _price_of_diagonal(planner: Planner, count: int) -> int:
+    """Count the diagonal, beside columns that are read later."""
+    if planner.diagonal_known:
+        return 0
+    # A column of an asymmetric matrix is read as one block, and asks for its own entry again.
+    again = not planner.symmetric and not planner.by_pairs_only
+    return (planner.n - (0 if again else count)) * planner.per_entry
 
 
 def _draw(weights: FloatArray, chosen: list[int], rng: np.random.Generator) -> int:

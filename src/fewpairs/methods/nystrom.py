@@ -73,7 +73,8 @@ class SMSNystrom(Method):
         Add the shift to the landmark's own entry of each column too, as in Algorithm 1; the
         authors' code adds it to the core only.
     rescaled : bool
-        Multiply the shifted core, before it is inverted, by β = ‖S₁ᵀKS₁‖₂ / ‖S₁ᵀKS₁ + shift·I‖₂.
+        Multiply the shifted core, before it is inverted, by β = ‖S₁ᵀKS₁‖₂ / ‖S₁ᵀKS₁ + shift·I‖₂;
+        where that is 0, the result is zero, as that of the unshifted method.
     threshold : float, default=1e-12
         Eigenvalues of the core below this share of the largest are dropped.
     """
@@ -109,7 +110,7 @@ class SMSNystrom(Method):
         shifted = square + shift * np.eye(len(landmarks))
         core = symmetric_inverse(shifted, self.threshold)
         if self.rescaled and shift > 0:
-            core = core * np.linalg.norm(shifted, 2) / np.linalg.norm(square, 2)
+            core = core * _rescaling(shifted, square)
         if self.shift_columns and shift > 0:
             columns = columns.copy()
             columns[landmarks, np.arange(len(landmarks))] += shift
@@ -128,6 +129,12 @@ class RescaledSMSNystrom(SMSNystrom):
     """SMS-Nyström with its core brought back to the size of the unshifted one."""
 
     rescaled: ClassVar[bool] = True
+
+
+def _rescaling(shifted: FloatArray, square: FloatArray) -> float:
+    """Return 1/β; 0 for landmarks without similarities, whose unshifted core has no inverse."""
+    size = float(np.linalg.norm(square, 2))
+    return float(np.linalg.norm(shifted, 2)) / size if size > 0 else 0.0
 
 
 def smallest_eigenvalue(matrix: FloatArray) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import scipy.linalg
@@ -26,6 +27,7 @@ class Optimal(Method):
     """
 
     allow_all_pairs: bool = option(False, FLAG)
+    reads_all: ClassVar[bool] = True
 
     def price(self, planner: Planner, landmarks: int) -> int:  # noqa: ARG002 - whatever the rank
         """Count all pairs."""

@@ -10,6 +10,7 @@ import numpy as np
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.errors import NonFiniteError, SimilarityError
 from fewpairs.items.items import Items
+from fewpairs.numerics import parts
 from fewpairs.oracle.requests import Rectangle, Request, Scattered
 from fewpairs.similarities.base import Similarity
 
@@ -143,15 +144,17 @@ def _one_by_one(answers: list[Any], left: Items, right: Items, request: Request)
 
 
 def _row_by_row(similarity: Similarity, left: Items, right: Items, request: Request) -> Outcome:
-    """Serve scattered pairs of a block-only similarity, one call for each distinct row."""
+    """Serve scattered pairs of a block-only similarity, row by row, as wide as it allows."""
     rows, columns = request.pairs()
     values = np.full(request.size, np.nan)
     asked = 0
     order = np.argsort(rows, kind="stable")
     starts = np.flatnonzero(np.diff(rows[order])) + 1
-    for mine in np.split(order, starts):
-        line = Rectangle(rows[mine[:1]], columns[mine])
-        outcome = evaluate(similarity, left, right, line)
+    size = similarity.block_size
+    width = size[1] if isinstance(size, tuple) else request.size
+    lines = np.split(order, starts)
+    for mine in (line[part] for line in lines for part in parts(len(line), width)):
+        outcome = evaluate(similarity, left, right, Rectangle(rows[mine[:1]], columns[mine]))
         values[mine] = outcome.values.ravel()
         asked += outcome.asked
         if outcome.error is not None:

@@ -26,6 +26,7 @@ from fewpairs.oracle.ledger import Ledger
 from fewpairs.oracle.memory import Memory
 from fewpairs.oracle.progress import Progress, ProgressOption
 from fewpairs.oracle.requests import Planner, Request
+from fewpairs.oracle.scale import Scale
 from fewpairs.oracle.symmetry import square_asymmetry
 from fewpairs.parallel import count_jobs
 from fewpairs.similarities.base import as_similarity
@@ -62,6 +63,8 @@ class Gate:
         self.progress = progress
         self._resumable = resumable
         self._base: Self | None = None
+        self._assumed = False
+        self._scale: Scale | None = None
         self._left = self._prepared(self.items)
         self._right = self._left if self.square else self._prepared(self.others)
         self._diagonal = self.similarity.known_diagonal(self._left) if self.square else None
@@ -154,9 +157,20 @@ class Gate:
             return self
         view = copy.copy(self)
         view._base = self  # noqa: SLF001 - its own
+        view._assumed = True  # noqa: SLF001
         view.similarity = self.similarity.with_diagonal(diagonal)
         view._diagonal = np.full(self.shape[0], diagonal)  # noqa: SLF001
         view.planner = replace(self.planner, diagonal_known=True)
+        return view
+
+    def scaled(self, scale: Scale) -> Self:
+        """Return the same oracle for a run that reads values multiplied by a power of two.
+
+        Both share what was paid for, which is kept as the similarity has answered it.
+        """
+        view = copy.copy(self)
+        view._base = self._base or self  # noqa: SLF001 - its own
+        view._scale = scale  # noqa: SLF001
         return view
 
     @contextmanager
@@ -222,7 +236,7 @@ class Gate:
             square=self.square,
             symmetric=self.symmetric,
             diagonal=self._diagonal,
-            assumed=self._base is not None,
+            assumed=self._assumed,
         )
 
     @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -181,6 +182,17 @@ class Known:
             None if self.diagonal is None else rows * self.diagonal * columns,
             self.keys,
             self.values * rows[i] * columns[j],
+        )
+
+    def mapped(self, change: Callable[[FloatArray], FloatArray]) -> Known:
+        """Return what is known, with every value changed."""
+        columns = replace(self.columns, values=change(self.columns.values))
+        return Known(
+            columns,
+            columns if self.symmetric else replace(self.rows, values=change(self.rows.values)),
+            None if self.diagonal is None else change(self.diagonal),
+            self.keys,
+            change(self.values),
         )
 
     def transposed(self) -> Known:

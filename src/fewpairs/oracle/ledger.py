@@ -10,7 +10,7 @@ import numpy as np
 from fewpairs.arrays import FloatArray, RandomState
 from fewpairs.errors import AsymmetryError
 from fewpairs.oracle.memory import Memory
-from fewpairs.oracle.requests import Planner, Request, Scattered
+from fewpairs.oracle.requests import Planner, Rectangle, Request, Scattered
 
 
 class Ledger:
@@ -61,7 +61,7 @@ class Ledger:
 
     def to_evaluate(self, request: Request, planner: Planner) -> Iterator[Request]:
         """Yield what must be evaluated of a request, and copy what was paid for before."""
-        for part in unknown_part(request, self.memory, planner):
+        for part in self._unknown(request, planner):
             if self._earlier is None:
                 yield part
                 continue
@@ -69,6 +69,18 @@ class Ledger:
             rest = list(unknown_part(part, self._earlier, planner))
             self.spent += (part.size - sum(r.size for r in rest)) * planner.per_entry
             yield from rest
+
+    def _unknown(self, request: Request, planner: Planner) -> Iterator[Request]:
+        """Yield what this run does not know; of few items, not even a block has known entries."""
+        if isinstance(request, Scattered) or planner.by_pairs_only or not planner.few_items:
+            yield from unknown_part(request, self.memory, planner)
+            return
+        unknown = np.isnan(self.memory.answer(request))
+        whole = unknown.all(axis=1)
+        if whole.any():
+            yield Rectangle(request.rows[whole], request.columns)
+        for k in np.flatnonzero(~whole & unknown.any(axis=1)):
+            yield Rectangle(request.rows[k : k + 1], request.columns[unknown[k]])
 
     def keep(self, request: Request, values: FloatArray) -> None:
         """Remember an answer."""

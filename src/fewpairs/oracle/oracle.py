@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
@@ -10,7 +12,7 @@ from fewpairs.errors import InputError
 from fewpairs.oracle.evaluation import evaluate
 from fewpairs.oracle.gate import Gate
 from fewpairs.oracle.known import Known
-from fewpairs.oracle.requests import Ordered, Scattered
+from fewpairs.oracle.requests import Ordered
 from fewpairs.oracle.symmetry import asymmetry
 
 
@@ -45,7 +47,21 @@ class Oracle(Gate):
 
     def known(self) -> Known:
         """Hand out what this run has asked for: whole lines, single entries, the diagonal."""
-        return self._memory.known()
+        known = self._memory.known()
+        return known if self._scale is None else self._scale.of_known(known)
+
+    def in_own_numbers(self, known: Known) -> Known:
+        """Return what was handed out of a run as the similarity has answered it, not scaled."""
+        columns = replace(known.columns, values=self._memory.columns.get(known.columns.index))
+        rows = columns
+        if not known.symmetric:
+            rows = replace(known.rows, values=self._memory.rows.get(known.rows.index))
+        diagonal = known.diagonal
+        if diagonal is not None:
+            everyone = np.arange(len(diagonal))
+            diagonal = self._memory.find(everyone, everyone)
+        single = self._memory.find(*known.places_of(known.keys))
+        return Known(columns, rows, diagonal, known.keys, single)
 
     # ------------------------------------------------------------------ reading
 
@@ -58,7 +74,7 @@ class Oracle(Gate):
         requests = self.planner.columns(unknown, self._memory.rows.complete)
         self._ask(requests, self.planner.price_of_columns(len(unknown)))
         store.finish(wanted)
-        return store.get(wanted)
+        return self._as_read(store.get(wanted))
 
     def rows(self, landmarks: npt.ArrayLike) -> FloatArray:
         """Return whole rows, as a read-only s × n array."""
@@ -72,7 +88,7 @@ class Oracle(Gate):
         tiles = self.planner.tiles(unknown, there)
         self._ask(tiles, len(unknown) * len(there) * self.planner.per_entry)
         store.finish(wanted)
-        return store.get(wanted).T
+        return self._as_read(store.get(wanted)).T
 
     def block(self, rows: npt.ArrayLike, columns: npt.ArrayLike) -> FloatArray:
         """Return the entries of some rows and some columns."""
@@ -84,7 +100,7 @@ class Oracle(Gate):
         new_rows, new_columns = down[unknown.any(axis=1)], across[unknown.any(axis=0)]
         requests = list(self.planner.block(new_rows, new_columns))
         self._ask(requests, sum(r.size for r in requests) * self.planner.per_entry)
-        return self._memory.find(i, j).reshape(shape)
+        return self._as_read(self._memory.find(i, j)).reshape(shape)
 
     def entries(self, rows: npt.ArrayLike, columns: npt.ArrayLike) -> FloatArray:
         """Return single entries ``rows[k], columns[k]``."""
@@ -98,7 +114,7 @@ class Oracle(Gate):
             first = np.unique(a * self.shape[1] + b, return_index=True)[1]
             i, j = i[first], j[first]
         self._ask(self.planner.lists(i, j), len(i) * self.planner.per_entry)
-        return self._memory.find(down, across)
+        return self._as_read(self._memory.find(down, across))
 
     def diagonal(self) -> FloatArray:
         """Return the similarity of every item with itself; free where it is declared."""
@@ -132,7 +148,9 @@ class Oracle(Gate):
         if not self.symmetric:
             return self.entries(rows, columns), self.entries(columns, rows)
         there, back = Ordered(rows, columns), Ordered(columns, rows)
-        self._ask([there, back], 2 * there.size * self.planner.per_entry)
+        for both in (there, back):
+            requests = self.planner.lists(both.rows, both.columns, Ordered)
+            self._ask(requests, both.size * self.planner.per_entry)
         return self._memory.answer(there), self._memory.answer(back)
 
     def check_symmetry(self, rows: IntArray, columns: IntArray) -> None:
@@ -141,11 +159,17 @@ class Oracle(Gate):
         if fault is not None:
             self._fail(fault)
 
+    def _as_read(self, values: FloatArray) -> FloatArray:
+        return values if self._scale is None else self._scale.of(values)
+
     def repeated(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Ask for single entries once more, although they are known; the answers are not kept."""
-        outcome = evaluate(self.similarity, self._left, self._right, Scattered(rows, columns))
-        self._ledger.count(outcome.asked * self.planner.per_entry)
-        return outcome.values
+        answers = [np.empty(0)]
+        for request in self.planner.lists(rows, columns):
+            outcome = evaluate(self.similarity, self._left, self._right, request)
+            self._ledger.count(outcome.asked * self.planner.per_entry)
+            answers.append(outcome.values)
+        return np.concatenate(answers)
 
 
 def _different(indices: IntArray) -> IntArray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isqrt
 
 import numpy as np
 
@@ -25,6 +26,10 @@ LARGEST_LIST = 2**13
 #: Width of the strips that cover a symmetric square. A similarity that takes pairs is asked for
 #: exactly one triangle; a block-only one also for the other half of each small diagonal square.
 _PAIR_STRIP, _BLOCK_STRIP = 32, 8
+#: Of up to 512 × 512 entries none is asked for twice, although that takes more and smaller blocks.
+#: Of more, the other halves of small squares, and single pairs that a later block asks for again,
+#: are a few in a hundred of all.
+_FEW_ENTRIES = 2**18
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,23 +150,40 @@ class Planner:
         """Width of the strips that cover a symmetric square."""
         if not self.by_block_only:
             return _PAIR_STRIP
-        return (
-            min(_BLOCK_STRIP, *self.block_size)
-            if isinstance(self.block_size, tuple)
-            else _BLOCK_STRIP
-        )
+        if self.few_items:
+            return 1
+        # A diagonal square is one request, and must not be larger than a block may be.
+        size = self.block_size
+        return min(_BLOCK_STRIP, min(size) if isinstance(size, tuple) else isqrt(size))
+
+    @property
+    def few_items(self) -> bool:
+        """Whether what blocks ask for twice would be a notable part of all pairs."""
+        return self.n * self.m <= _FEW_ENTRIES
+
+    @property
+    def sees_both_orders(self) -> bool:
+        """Whether a symmetric square is asked for both orders of some pairs anyway."""
+        return self.by_block_only and self.strip > 1
+
+    @property
+    def first_landmarks(self) -> int:
+        """How many landmarks' pairs are single requests, in which an order can be checked."""
+        return _PAIR_STRIP
 
     def triangle(self, indices: IntArray) -> Iterator[Request]:
         """Cover a symmetric square by strips, asking (almost) only for one triangle."""
         width = self.strip
         for start in range(0, len(indices), width):
             strip, rest = indices[start : start + width], indices[start + width :]
+            if self.by_block_only and width == 1:
+                yield from self.tiles(strip, indices[start:])
+                continue
             if self.by_block_only:
                 yield Rectangle(strip, strip)
             else:
                 i, j = np.triu_indices(len(strip), k=int(self.diagonal_known))
-                if len(i):
-                    yield Scattered(strip[i], strip[j])
+                yield from self.lists(strip[i], strip[j])
             yield from self.tiles(strip, rest)
 
     def columns(self, columns: IntArray, known_rows: IntArray) -> Iterator[Request]:
@@ -181,12 +203,14 @@ class Planner:
         yield from self.tiles(both, np.setdiff1d(columns, both))
         yield from self.triangle(both)
 
-    def lists(self, rows: IntArray, columns: IntArray) -> Iterator[Scattered]:
+    def lists(
+        self, rows: IntArray, columns: IntArray, kind: type[Scattered] = Scattered
+    ) -> Iterator[Scattered]:
         """Cut single entries into requests."""
         size = self.block_size
         step = min(size[0] * size[1] if isinstance(size, tuple) else size, LARGEST_LIST)
         for part in parts(len(rows), step):
-            yield Scattered(rows[part], columns[part])
+            yield kind(rows[part], columns[part])
 
     def price_of_square(self, size: int) -> int:
         """Count the evaluations of a square of `size` items, all new."""

@@ -21,7 +21,8 @@ def asymmetry(
     if not len(there):
         return None
     scale = max(float(np.abs(there).max()), float(np.abs(back).max()))
-    difference = np.abs(there - back)
+    with np.errstate(over="ignore"):  # infinitely different is different
+        difference = np.abs(there - back)
     worst = int(difference.argmax())
     if difference[worst] <= SYMMETRY_TOLERANCE * scale:
         return None
@@ -50,7 +51,7 @@ def square_asymmetry(
     """
     if not isinstance(request, Rectangle) or not np.array_equal(request.rows, request.columns):
         return None, values
-    good = ~np.isnan(values + values.T)
+    good = ~(np.isnan(values) | np.isnan(values.T))
     i, j = request.pairs()
     fault = asymmetry(items, i[good.ravel()], j[good.ravel()], values[good], values.T[good])
     return fault, np.where(good, np.triu(values) + np.triu(values, 1).T, np.nan)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -9,14 +10,18 @@ import numpy.typing as npt
 
 from fewpairs.arrays import RandomState
 from fewpairs.error.audit import draw_audit, judge
-from fewpairs.errors import BudgetExceededWarning, warn
+from fewpairs.errors import AllPairsWarning, BudgetExceededWarning, warn
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.methods.base import Method, assemble
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
+from fewpairs.oracle.scale import OutgrownError, Scale
 from fewpairs.run.arguments import as_oracle, check_selected
 from fewpairs.run.plan import Plan, make_plan
 from fewpairs.run.target import grow_to_target
+
+#: Of fewer pairs than this it does not matter whether all of them were evaluated.
+_WORTH_A_WORD = 10_000
 
 
 def approximate(
@@ -103,8 +108,7 @@ def approximate(
         options=options,
     )
     oracle = oracle.declaring(plan.method.declared_diagonal)
-    with oracle.run(plan.evaluations, rng):
-        matrix = carry_out(oracle, plan, rng)
+    matrix = run_at_scale(oracle, plan, rng)
     if budget is not None and oracle.spent > plan.evaluations:
         warn(
             BudgetExceededWarning(
@@ -112,7 +116,39 @@ def approximate(
                 "a method or a selector has read more than its price says."
             )
         )
+    stated = matrix.error is not None and matrix.error.high > 0
+    if plan.put_back and stated and matrix.evaluations >= plan.all_pairs >= _WORTH_A_WORD:
+        warn(
+            AllPairsWarning(
+                f"{matrix.evaluations:,} evaluations were spent, and all {plan.all_pairs:,} pairs "
+                f"leave no error: landmarks={min(oracle.shape)}."
+            )
+        )
     return matrix
+
+
+def run_at_scale(oracle: Oracle, plan: Plan, rng: np.random.Generator) -> FactoredMatrix:
+    """Carry the plan out on values of ordinary size, and give the result its own size back.
+
+    The power of two is found from what is read first. Should values come that are more than 1e40
+    times as large, the run starts again with a better one; what it has paid for is looked up.
+    """
+    begun = copy.deepcopy(dict(rng.bit_generator.state))
+    before, scale, again = oracle.evaluations, Scale(), False
+    while True:
+        view = oracle.scaled(scale)
+        try:
+            with view.run(plan.evaluations, rng):
+                matrix = carry_out(view, plan, rng)
+        except OutgrownError as outgrown:
+            scale, again = outgrown.scale, True
+            rng.bit_generator.state = begun
+            continue
+        if again:  # the first attempt may have read what the second did not
+            matrix.evaluations = max(matrix.evaluations, oracle.evaluations - before)
+        if scale.power == 0:
+            return matrix
+        return matrix.in_own_numbers(scale.power, view.in_own_numbers(matrix.known))
 
 
 def carry_out(oracle: Oracle, plan: Plan, rng: np.random.Generator) -> FactoredMatrix:
@@ -120,7 +156,7 @@ def carry_out(oracle: Oracle, plan: Plan, rng: np.random.Generator) -> FactoredM
     most = plan.n_landmarks if plan.target is None else min(oracle.shape)
     landmarks = check_selected(plan.selector.select(oracle, most, rng), most, oracle.shape[1])
     if plan.symmetry_pairs:
-        strip = landmarks[: min(plan.n_landmarks, oracle.planner.strip)]
+        strip = landmarks[: min(plan.n_landmarks, oracle.planner.first_landmarks)]
         i, j = np.triu_indices(len(strip), 1)
         some = rng.permutation(len(i))[: plan.symmetry_pairs]
         oracle.check_symmetry(strip[i[some]], strip[j[some]])

@@ -10,12 +10,18 @@ import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray, RandomState, generator, is_whole
 from fewpairs.errors import InputError
+from fewpairs.numerics import exponent, most_affordable
 from fewpairs.oracle.oracle import Oracle
+from fewpairs.oracle.requests import Planner
 from fewpairs.run.arguments import as_oracle
 
-#: Pairs that are asked for in both orders, and pairs that are asked for twice. A similarity that
-#: depends on the order, or on chance, does so for most pairs.
-_BOTH_ORDERS, _REPEATED = 100, 20
+#: Items whose square is evaluated, where the user has not said how many; at least the second.
+_SAMPLE, _SMALLEST = 50, 10
+#: Pairs that are asked for in both orders, and pairs that are asked for twice: at most so many, and
+#: so few of a small sample. A similarity that depends on the order, or on chance, does so for most
+#: pairs.
+_BOTH_ORDERS, _SHARE_IN_BOTH = 100, 10
+_REPEATED, _SHARE_REPEATED = 20, 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +93,7 @@ class Inspection:
 
 
 def inspect(
-    items: Any, similarity: Any = None, *, sample: int = 50, random_state: RandomState = 0
+    items: Any, similarity: Any = None, *, sample: int | None = None, random_state: RandomState = 0
 ) -> Inspection:
     """Evaluate a small random square of the matrix and report what it is like.
 
@@ -96,9 +102,12 @@ def inspect(
     items : sequence or Oracle
         With an `Oracle`, what is bought here is not paid for again by a run that follows.
     similarity : Similarity
-    sample : int, default=50
-        Number of items whose square is evaluated: one triangle of it if symmetric, and 100 of its
-        pairs in both orders; 20 pairs are asked for twice.
+    sample : int, optional
+        Number of items whose square is evaluated: one triangle of it if symmetric, and up to 100 of
+        its pairs in both orders; up to 20 pairs are asked for twice, and one more before the
+        clock starts, where a similarity is written both as pairs and as a block. By default 50
+        items (1,495 evaluations of a symmetric ``pair``); fewer, but ten, where that would be more
+        than all pairs.
     random_state : int, Generator, RandomState or None, default=0
 
     Returns
@@ -113,7 +122,7 @@ def inspect(
     >>> report.negative_share, report.asymmetry
     (0.5, 0.0)
     """
-    if not is_whole(sample) or sample < 1:
+    if sample is not None and (not is_whole(sample) or sample < 1):
         raise InputError(
             f"sample is {sample!r}.",
             "It is the number of items whose square is evaluated.",
@@ -128,23 +137,48 @@ def inspect(
         )
     before = oracle.evaluations
     n = len(oracle.items)
+    count = _affordable_sample(oracle.planner) if sample is None else min(int(sample), n)
     rng = generator(random_state)
-    chosen = np.sort(rng.permutation(n)[: int(sample)])
-    first = np.arange(min(len(chosen), _REPEATED))
+    chosen = np.sort(rng.permutation(n)[:count])
+    first = np.arange(_repeated_pairs(count))
     last = len(chosen) - 1 - first
-    # These come first because a first call may load or compile something, which is not timed.
+    # A first call may load or compile something, by pairs and by blocks, which is not timed.
     repeated = oracle.repeated(chosen[first], chosen[last])
     with oracle.tolerant():
+        if not oracle.planner.by_block_only and not oracle.planner.by_pairs_only:
+            oracle.block(chosen[:1], chosen[-1:])
         already, start = oracle.evaluations, time.perf_counter()
         square = oracle.block(chosen, chosen)
         seconds = (time.perf_counter() - start) / max(oracle.evaluations - already, 1)
-        difference = _difference(oracle, chosen, square, rng)
-    repeated = np.abs(repeated - square[first, last])
-    return _report(oracle, square, difference, repeated, oracle.evaluations - before, seconds)
+        # By a power of two to about 1, where squares can be summed.
+        power = exponent(np.nan_to_num(square, posinf=0, neginf=0))
+        difference = _difference(oracle, chosen, np.ldexp(square, -power), power, rng)
+    moved = np.abs(repeated - square[first, last])
+    return _report(oracle, square, power, difference, moved, oracle.evaluations - before, seconds)
+
+
+def _repeated_pairs(count: int) -> int:
+    return min(_REPEATED, -(-count // _SHARE_REPEATED))
+
+
+def _pairs_in_both_orders(count: int) -> int:
+    return min(_BOTH_ORDERS, -(-(count * (count - 1) // 2) // _SHARE_IN_BOTH))
+
+
+def _affordable_sample(planner: Planner) -> int:
+    """Return 50, or fewer where that would cost more than all pairs."""
+
+    def price(count: int) -> int:
+        twice = 2 * _pairs_in_both_orders(count) if planner.symmetric else 0
+        more = (twice + _repeated_pairs(count) + 1) * planner.per_entry
+        return planner.price_of_square(count) + more
+
+    most = min(_SAMPLE, planner.n)
+    return most_affordable(price, most, planner.price_of_everything, least=min(_SMALLEST, most))
 
 
 def _difference(
-    oracle: Oracle, chosen: IntArray, square: FloatArray, rng: np.random.Generator
+    oracle: Oracle, chosen: IntArray, square: FloatArray, power: int, rng: np.random.Generator
 ) -> float:
     """Return ‖K − Kᵀ‖ of the square, estimated from some pairs where one order stands for both."""
     if not oracle.symmetric:
@@ -152,27 +186,30 @@ def _difference(
     i, j = np.triu_indices(len(chosen), 1)
     if not len(i):
         return 0.0
-    some = rng.permutation(len(i))[:_BOTH_ORDERS]
+    some = rng.permutation(len(i))[: _pairs_in_both_orders(len(chosen))]
     there, back = oracle.both_orders(chosen[i[some]], chosen[j[some]])
-    gaps = np.nan_to_num(there - back)
+    gaps = np.nan_to_num(np.ldexp(there, -power) - np.ldexp(back, -power))
     return float(np.sqrt(2 * len(i) / len(some)) * np.linalg.norm(gaps))
 
 
 def _report(
     oracle: Oracle,
     square: FloatArray,
+    power: int,
     difference: float,
     repeated: FloatArray,
     evaluations: int,
     seconds: float,
 ) -> Inspection:
+    """Make the report; `difference` is in units of 2^power."""
     finite = np.isfinite(square)
     filled = np.where(finite, square, 0.0)
     size = len(square)
     off_diagonal = filled[~np.eye(size, dtype=bool) & finite]
-    eigenvalues: FloatArray = np.asarray(np.linalg.eigvalsh((filled + filled.T) / 2)[::-1], float)
+    small = np.ldexp(filled, -power)
+    eigenvalues: FloatArray = np.asarray(np.linalg.eigvalsh((small + small.T) / 2)[::-1], float)
     mass = float(np.abs(eigenvalues).sum())
-    norm = float(np.linalg.norm(filled))
+    norm = float(np.linalg.norm(small))
     itself = np.diag(filled)
     values = off_diagonal if off_diagonal.size else itself
     similarity = oracle.similarity
@@ -187,7 +224,7 @@ def _report(
         range=(float(values.min()), float(values.max())),
         repeatability=float(np.nanmax(repeated, initial=0.0)),
         non_finite=int((np.triu(~finite) if oracle.symmetric else ~finite).sum()),
-        eigenvalues=eigenvalues,
+        eigenvalues=np.ldexp(eigenvalues, power),
         negative_share=float(np.abs(eigenvalues[eigenvalues < 0]).sum()) / mass if mass else 0.0,
         seconds_per_evaluation=seconds,
     )

@@ -37,6 +37,13 @@ DEFAULT_LANDMARKS = 100
 #: Timed samples grow until they take this long, or are this many: enough to see past one call's
 #: overhead, little beside any run that is worth planning.
 _SAMPLE_SECONDS, _LARGEST_SAMPLE = 0.25, 512
+#: A plan that costs this share of all pairs might as well have all of them; and so might one of a
+#: similarity that is through with all pairs in so many seconds.
+_HARDLY_LESS, _NEXT_TO_NOTHING = 0.9, 5.0
+#: Up to this many landmarks are decomposed within about a second.
+_DECOMPOSED = 2000
+#: A first step to a target that costs more than this share of all pairs is not worth taking.
+_WORTH_A_START = 1 / 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +69,8 @@ class Plan:
         From a timed sample; None where none was taken.
     sampled : int
         Evaluations that the timed sample took, on top.
+    all_pairs : int
+        Evaluations of all pairs, which would leave no error.
     """
 
     n_items: int
@@ -84,6 +93,19 @@ class Plan:
     target: Target | None = None
     seconds: float | None = None
     sampled: int = 0
+    all_pairs: int = 0
+
+    @property
+    def exact(self) -> bool:
+        """Whether the run will evaluate every pair."""
+        return self.n_landmarks == min(self.n_items, self.n_others or self.n_items)
+
+    @property
+    def seconds_for_all_pairs(self) -> float | None:
+        """What all pairs would take, from the timed sample; None where none was taken."""
+        if self.seconds is None or not self.evaluations:
+            return None
+        return self.seconds * self.all_pairs / self.evaluations
 
     def __str__(self) -> str:
         items = f"{self.n_items:,} items"
@@ -106,7 +128,22 @@ class Plan:
                 f"  time         about {format_seconds(self.seconds)}, judged by "
                 f"{self.sampled:,} timed evaluations"
             )
-        return "\n".join(lines)
+        return "\n".join([*lines, *self._offer()])
+
+    def _offer(self) -> list[str]:
+        """Say how to have all pairs, where they cost hardly more, or next to nothing."""
+        seconds = self.seconds_for_all_pairs
+        quick = seconds is not None and seconds <= _NEXT_TO_NOTHING
+        worth = quick or self.evaluations >= _HARDLY_LESS * self.all_pairs
+        if self.exact or self.method.reads_all or not worth:
+            return []
+        time = "" if seconds is None else f" in about {format_seconds(seconds)}"
+        few = min(self.n_items, self.n_others or self.n_items)
+        call = f"landmarks={few}"
+        if few > _DECOMPOSED:  # the factors of so many landmarks would take longer than the pairs
+            columns = self.n_others or self.n_items
+            call = f"fewpairs.Oracle(items, similarity).columns(range({columns}))"
+        return [f"  all pairs    {self.all_pairs:,} evaluations{time} leave no error: {call}"]
 
 
 def make_plan(
@@ -136,9 +173,9 @@ def make_plan(
     price = Price(oracle, chosen.method, as_selector(selection), pairs)
     if target_error is not None:
         check_target_run(chosen.method, chosen.title, landmarks, selection, pairs)
-        size = _size_for_target(price, check_target(target_error), budget)
+        size = _size_for_target(price, check_target(target_error), budget, put_back=chosen.put_back)
     else:
-        size = _size(price, landmarks, budget)
+        size = _size(price, landmarks, budget, put_back=chosen.put_back)
     settled = _plan(oracle, chosen, size, weighted=weighted, fold=fold)
     return replace(settled, interval=interval)
 
@@ -153,7 +190,13 @@ class _Size(NamedTuple):
     target: Target | None = None
 
 
-def _size(price: Price, landmarks: int | npt.ArrayLike | None, budget: float | None) -> _Size:
+def _size(
+    price: Price,
+    landmarks: int | npt.ArrayLike | None,
+    budget: float | None,
+    *,
+    put_back: bool,
+) -> _Size:
     """Settle the number of landmarks of a single step."""
     if landmarks is not None and budget is not None:
         raise InputError(
@@ -170,28 +213,42 @@ def _size(price: Price, landmarks: int | npt.ArrayLike | None, budget: float | N
         allowance = most - price.beside(count)
     elif landmarks is None:
         count = min(DEFAULT_LANDMARKS, n)
+        everything = planner.price_of_everything
+        if put_back and not price.method.reads_all and price.total(count) >= everything:
+            count = n  # no error for the same price
     elif np.ndim(landmarks) == 0:
         count = check_count(landmarks, n)
     else:
         given = given_landmarks(landmarks, n)
         price, count = replace(price, selector=given), len(given.indices)
+    if count == n and getattr(price.selector, "reads", True):
+        # Nothing is left to choose, and choosing would cost more than all pairs.
+        price = replace(price, selector=as_selector("uniform"))
     total = price.total(count)
     if allowance is not None and price.method.spends_allowance:
         total = max(total, min(allowance, planner.price_of_everything) + price.beside(count))
     return _Size(price, count, allowance, total)
 
 
-def _size_for_target(price: Price, error: float, budget: float | None) -> _Size:
+def _size_for_target(price: Price, error: float, budget: float | None, *, put_back: bool) -> _Size:
     """Settle where a run with a target starts, and the most that it may spend."""
-    oracle = price.oracle
-    everything = oracle.planner.price_of_everything
-    # Judging may cost as much as everything, where everything is little.
-    most = 2 * everything if budget is None else evaluations_of(budget, oracle.planner)
-    audit = audit_size(price.pairs, oracle.shape, most // oracle.planner.per_entry)
+    oracle, planner = price.oracle, price.oracle.planner
+    n = min(oracle.shape)
+    beside = 2 * price.symmetry_pairs(n) * planner.per_entry
+    all_pairs = planner.price_of_everything + beside
+    # Single pairs that are known are not asked for again, unless they lie in a block: only then do
+    # steps cost what they are priced at.
+    most = 2 * all_pairs
+    if budget is not None:
+        most = evaluations_of(budget, planner)
+    audit = audit_size(price.pairs, oracle.shape, most // planner.per_entry)
     target = Target(error, most, audit)
-    beside = 2 * price.symmetry_pairs(min(oracle.shape)) * oracle.planner.per_entry
     count = first_count(oracle, price.method, target, beside)
-    return _Size(price, count, None, min(most, everything), target)
+    start = price.method.price(planner, count) + 2 * audit * planner.per_entry
+    if put_back and start > _WORTH_A_START * all_pairs and most >= all_pairs:
+        # A few such steps would cost as much as all pairs, which leave no error.
+        count = n
+    return _Size(price, count, None, min(most, all_pairs), target)
 
 
 def _plan(oracle: Oracle, chosen: Chosen, size: _Size, *, weighted: bool, fold: bool) -> Plan:
@@ -214,6 +271,7 @@ def _plan(oracle: Oracle, chosen: Chosen, size: _Size, *, weighted: bool, fold: 
         put_back=chosen.put_back,
         selector=price.selector,
         target=size.target,
+        all_pairs=oracle.planner.price_of_everything,
     )
 
 
@@ -279,6 +337,7 @@ def _seconds_per_evaluation(oracle: Oracle) -> float:
     """Time growing blocks until they take long enough to be measured."""
     n = min(oracle.shape)
     side = min(2, n)
+    oracle.block([0], [n - 1])  # a first call may load or compile something, which is not timed
     while True:
         before, start = oracle.evaluations, time.perf_counter()
         rows, columns = np.arange(min(n, 4 * side)), np.arange(n - side, n)

@@ -35,12 +35,12 @@ class Price:
     def symmetry_pairs(self, count: int) -> int:
         """Pairs of landmarks asked in both orders, where nothing else can tell that they differ.
 
-        A block-only similarity gives both orders anyway, a proven one needs no check, and
-        ``error_pairs=0`` means that nothing is spent beyond the method.
+        A block-only similarity of many items gives both orders anyway, a proven one needs no check,
+        and ``error_pairs=0`` means that nothing is spent beyond the method.
         """
         similarity, planner = self.oracle.similarity, self.oracle.planner
-        free = not self.oracle.symmetric or planner.by_block_only or similarity.symmetry_proven
-        few = min(count, planner.strip)
+        free = not self.oracle.symmetric or planner.sees_both_orders or similarity.symmetry_proven
+        few = min(count, planner.first_landmarks)
         # Few items are not worth eight pairs.
         most = min(_SYMMETRY_PAIRS, few * (few - 1) // 2, max(1, planner.n // 4))
         return 0 if free or self.pairs == 0 or count == 1 else most
@@ -71,11 +71,16 @@ class Price:
     def beside(self, count: int) -> int:
         """Count what is spent beside the method."""
         planner = self.oracle.planner
+        reads = bool(getattr(self.selector, "reads", True))
         # One order of these pairs is part of the columns. But a selector that reads columns does
         # not record the order of a pair, so that both orders are asked again.
-        orders = 2 if getattr(self.selector, "reads", True) else 1
+        orders = 2 if reads else 1
         pairs = self.error_pairs(count) + orders * self.symmetry_pairs(count)
-        return pairs * planner.per_entry + price_of_selection(self.selector, planner, count)
+        selection = price_of_selection(self.selector, planner, count)
+        if reads and not planner.symmetric:
+            # It reads the columns of all landmarks, and the method may need rows of some only.
+            selection += (count - self.method.columns_read(count)) * planner.n * planner.per_entry
+        return pairs * planner.per_entry + selection
 
 
 def fit_budget(price: Price, budget: int, n: int) -> int:

@@ -95,7 +95,7 @@ def _is_symmetric(matrix: npt.NDArray[Any]) -> bool:
         rows = np.asarray(matrix[strip], dtype=float)
         columns = np.asarray(matrix[:, strip], dtype=float).T
         # Infinities are refused when they are looked up, with their place.
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             difference = np.abs(rows - columns)
         scale = np.maximum(np.abs(rows), np.abs(columns))
         if np.any(difference > _TOLERANCE * scale):

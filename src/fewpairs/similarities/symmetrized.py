@@ -61,7 +61,8 @@ class Symmetrized(Similarity):
 
     def _pair(self, a: Any, b: Any) -> float:
         assert self.base.pair is not None  # noqa: S101 - offered only then
-        return (self.base.pair(a, b) + self.base.pair(b, a)) / 2
+        # Halved first: booleans and small integers would overflow.
+        return self.base.pair(a, b) / 2 + self.base.pair(b, a) / 2
 
     def _pairs(self, pairs: list[Pair]) -> npt.NDArray[Any]:
         assert self.base.pairs is not None  # noqa: S101 - offered only then
@@ -69,7 +70,7 @@ class Symmetrized(Similarity):
 
     def _block(self, left: Any, right: Any) -> npt.NDArray[Any]:
         assert self.base.block is not None  # noqa: S101 - offered only then
-        return _mean(self.base.block(left, right), np.asarray(self.base.block(right, left)).T)
+        return _mean(self.base.block(left, right), _array(self.base.block(right, left)).T)
 
     def _aligned(self, left: Any, right: Any) -> npt.NDArray[Any]:
         assert self.base.aligned is not None  # noqa: S101 - offered only then
@@ -82,11 +83,17 @@ def _for_both_orders(size: int | tuple[int, int] | None) -> int | tuple[int, int
 
 
 def _mean(one: npt.ArrayLike, other: npt.ArrayLike) -> npt.NDArray[Any]:
-    first, second = np.asarray(one), np.asarray(other)
+    first, second = _array(one), _array(other)
     if first.shape != second.shape:
         raise SimilarityError(
             f"the two orders came back with the shapes {first.shape} and {second.shape}.",
             "Symmetrizing averages them entry by entry.",
             "Return one number for each pair, and rows × columns for a block.",
         )
-    return np.asarray((first + second) / 2)
+    # Halved first: booleans, small integers and the largest floats would overflow.
+    return _array(first / 2 + second / 2)
+
+
+def _array(answer: Any) -> npt.NDArray[Any]:
+    # A mask must survive, for the oracle to see it.
+    return answer if isinstance(answer, np.ma.MaskedArray) else np.asarray(answer)

@@ -13,8 +13,18 @@ from fewpairs.arrays import FloatArray, check_gamma
 from fewpairs.errors import InputError, UnknownNameError
 from fewpairs.items.items import Items
 from fewpairs.numerics import row_squares
-from fewpairs.similarities.metrics import DOT, METRICS, Constants, Metric
+from fewpairs.similarities.metrics import (
+    DOT,
+    METRICS,
+    Constants,
+    Metric,
+    row_exponents,
+    times_powers,
+)
 from fewpairs.similarities.protocol import Pair, Similarity
+
+#: Squares of shorter vectors lose digits, those of longer ones overflow.
+_SHORTEST, _LONGEST = 1e-140, 1e150
 
 
 class VectorSimilarity(Similarity):
@@ -121,7 +131,9 @@ class VectorSimilarity(Similarity):
     def _values(self, quantities: FloatArray, vectors: Any) -> FloatArray:
         gamma = 1.0 / vectors.shape[1] if self.gamma is None else self.gamma
         constants = Constants(gamma, self.coef0, self.degree)
-        return np.asarray(self._metric.value(quantities, constants))
+        # What overflows is refused by the oracle, with its pair.
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.asarray(self._metric.value(quantities, constants))
 
 
 def _stacked(vectors: list[Any]) -> Any:
@@ -131,7 +143,12 @@ def _stacked(vectors: list[Any]) -> Any:
 
 
 def _scaled_to_unit(vectors: Any) -> Any:
-    lengths = np.sqrt(row_squares(vectors))
+    with np.errstate(over="ignore"):
+        lengths = np.sqrt(row_squares(vectors))
+    if not np.all((lengths > _SHORTEST) & (lengths < _LONGEST)):
+        # Squares of such rows over- or underflow.
+        vectors = times_powers(vectors, -row_exponents(vectors))
+        lengths = np.sqrt(row_squares(vectors))
     scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
     return sp.diags_array(scale) @ vectors if sp.issparse(vectors) else vectors * scale[:, None]
 
@@ -141,7 +158,8 @@ def _dense(vectors: Any) -> FloatArray:
         array = np.asarray(vectors)
         if array.dtype.kind not in "biuf":
             raise TypeError  # noqa: TRY301 - the same fault as one that cannot be converted
-        array = array.astype(np.float64, copy=False)
+        with np.errstate(over="ignore"):  # infinities are refused below
+            array = array.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
         raise InputError(
             "the items are not vectors of numbers of one length.",

@@ -94,7 +94,9 @@ class Stage:
         if not oracle.square:
             self.columns = np.setdiff1d(np.arange(oracle.shape[1]), landmarks)
         self.gap = gap_of(self.crossing) if oracle.square else 0.0
-        self.cores = Cores.of(self.crossing, self.gap, symmetric=oracle.symmetric)
+        # Where nothing is left to predict, one candidate is enough.
+        gap = 0.0 if self.finished else self.gap
+        self.cores = Cores.of(self.crossing, gap, symmetric=oracle.symmetric)
 
     @property
     def finished(self) -> bool:

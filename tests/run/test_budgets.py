@@ -1,0 +1,152 @@
+"""Budgets are never exceeded, and no run spends more than all pairs cost."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from examples import SYMMETRIC_ONLY, Counter, asymmetric_matrix, symmetric_matrix
+
+import fewpairs as fp
+from fewpairs.errors import AllPairsWarning, BudgetError, TargetMissedWarning
+
+METHODS = ["fitted", "nystrom", "sms", "sms-rescaled", "skeleton", "sicur", "stacur", "optimal"]
+SELECTIONS = ["uniform", "k-centre", "d2", "leverage", "pivoted"]
+SIZES = [{"budget": 0.3}, {"budget": 0.9}, {"budget": 170}, {"landmarks": 8}, {}]
+#: Pairs that may be asked in both orders, to see that the order does not matter.
+CHECKED = 16
+
+
+def spend(counter, similarity, **options):
+    """Return what was spent, after checking that the result and the plan say the same."""
+    if options.get("method") == "optimal":
+        options = options | {"allow_all_pairs": True}
+    n = len(counter.matrix)
+    plan = fp.plan(range(n), similarity, timed=False, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TargetMissedWarning)
+        found = fp.approximate(range(n), similarity, random_state=0, **options)
+    assert len(counter.asked) == found.evaluations <= plan.evaluations
+    return found.evaluations
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize("selection", SELECTIONS)
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_and_selection_stays_within_its_budget(method, selection, symmetric, kind):
+    if method in SYMMETRIC_ONLY and not symmetric:
+        pytest.skip("needs a symmetric similarity")
+    matrix = (symmetric_matrix if symmetric else asymmetric_matrix)(26)
+    everything = 26 * 27 // 2 if symmetric else 26**2
+    for size in SIZES:
+        counter = Counter(matrix)
+        similarity = counter.similarity(kind, symmetric=symmetric)
+        try:
+            spent = spend(counter, similarity, method=method, selection=selection, **size)
+        except BudgetError:
+            continue
+        budget = size.get("budget", everything + CHECKED)
+        assert spent <= (int(budget * everything) if isinstance(budget, float) else budget)
+
+
+@pytest.mark.parametrize("n", [7, 25, 60])
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_a_target_never_costs_more_than_all_pairs(n, symmetric, kind):
+    matrix = (symmetric_matrix if symmetric else asymmetric_matrix)(n)
+    everything = n * (n + 1) // 2 if symmetric else n**2
+    for target in (0.02, 0.3):
+        counter = Counter(matrix)
+        similarity = counter.similarity(kind, symmetric=symmetric)
+        assert spend(counter, similarity, target_error=target) <= everything + CHECKED
+
+
+@pytest.mark.parametrize("budget", [0.1, 0.5, 900])
+def test_a_matrix_between_two_sets_stays_within_its_budget(budget, kind):
+    counter = Counter(asymmetric_matrix(60))
+    similarity = counter.similarity(kind, symmetric=False)
+    found = fp.approximate(range(60), similarity, others=range(30), budget=budget, random_state=0)
+    assert len(counter.asked) == found.evaluations
+    assert found.evaluations <= (int(budget * 1800) if isinstance(budget, float) else budget)
+
+
+@pytest.mark.parametrize("block_size", [1, 5, (3, 4)])
+def test_no_call_is_larger_than_the_block_size(block_size, kind):
+    sizes, matrix = [], symmetric_matrix(40)
+
+    def block(left, right):
+        sizes.append((len(left), len(right)))
+        return matrix[np.ix_(left, right)]
+
+    def pairs(some):
+        sizes.append((1, len(some)))
+        return [matrix[a, b] for a, b in some]
+
+    def pair(a, b):
+        sizes.append((1, 1))
+        return matrix[a, b]
+
+    function = {"block": block, "pairs": pairs, "pair": pair}[kind]
+    similarity = fp.similarity(function, kind=kind, symmetric=True, block_size=block_size)
+    fp.inspect(range(40), similarity)
+    fp.plan(range(40), similarity)
+    fp.approximate(range(40), similarity, landmarks=12, random_state=0)
+    if kind == "block" and isinstance(block_size, tuple):
+        assert max(rows for rows, _ in sizes) <= 3
+        assert max(columns for _, columns in sizes) <= 4
+    else:
+        most = 12 if isinstance(block_size, tuple) else block_size
+        assert max(rows * columns for rows, columns in sizes) <= most
+
+
+@pytest.mark.parametrize("n", [10, 30, 50, 64])
+def test_inspection_costs_no_more_than_all_pairs_and_a_few(n, kind):
+    counter = Counter(symmetric_matrix(n))
+    report = fp.inspect(range(n), counter.similarity(kind))
+    assert len(counter.asked) == report.evaluations
+    # With ten items or fewer all are looked at, and a few pairs twice.
+    assert report.evaluations <= max(n * (n + 1) // 2, 70)
+
+
+def test_a_plan_offers_all_pairs_where_they_cost_hardly_more():
+    matrix = fp.Precomputed(symmetric_matrix(200))
+    offered = str(fp.plan(range(200), matrix, budget=0.95, timed=False))
+    assert "20,100 evaluations leave no error: landmarks=200" in offered
+    assert "leave no error" not in str(fp.plan(range(200), matrix, budget=0.3, timed=False))
+    assert "leave no error" not in str(fp.plan(range(200), matrix, landmarks=200))
+    quick = str(fp.plan(range(200), matrix, budget=0.3))
+    assert "leave no error: landmarks=200" in quick
+    large = str(fp.plan(range(3000), fp.Precomputed(np.eye(3000)), budget=0.05))
+    assert "fewpairs.Oracle(items, similarity).columns(range(3000))" in large
+
+
+def test_what_a_plan_offers_is_exact_at_its_price():
+    counter = Counter(symmetric_matrix(200))
+    found = fp.approximate(range(200), counter.similarity("pairs"), landmarks=200, random_state=0)
+    assert found.error[:3] == (0, 0, 0)
+    np.testing.assert_array_equal(found.to_dense(), counter.matrix)
+    assert len(counter.asked) <= 20_100 + CHECKED
+    counter = Counter(symmetric_matrix(200))
+    array = fp.Oracle(range(200), counter.similarity("pairs")).columns(range(200))
+    np.testing.assert_array_equal(array, counter.matrix)
+    assert len(counter.asked) == 20_100
+
+
+def test_the_default_takes_all_pairs_where_they_cost_the_same():
+    x = np.random.default_rng(0).normal(size=(150, 20))
+    matrix = np.tanh(x @ x.T / 5)
+    found = fp.approximate(range(150), fp.Precomputed(matrix), random_state=0)
+    assert found.evaluations == 150 * 151 // 2
+    np.testing.assert_array_equal(found.to_dense(), matrix)
+
+
+def test_a_run_that_spends_all_pairs_and_is_not_exact_says_so():
+    counter = Counter(symmetric_matrix(160))
+    with pytest.warns(AllPairsWarning, match="landmarks=160"):
+        fp.approximate(
+            range(160),
+            counter.similarity("pair"),
+            landmarks=150,
+            selection="pivoted",
+            random_state=0,
+        )
