@@ -2,8 +2,8 @@
 
 Accuracies of `make_pipeline(WordMoverEmbedding(vectors), LogisticRegression())` on 1,000 training
 and 800 test documents of each data set, with vectors as they are, scaled, and of length one; and of
-the paper's features with a scaler, γ and C chosen by cross-validation. About ten minutes; prints
-and publishes a table.
+the paper's features with a scaler, γ and C chosen by cross-validation. About ten minutes; writes
+docs/tables/wme-defaults.md.
 
     FEWPAIRS_DATA=… python -m benchmarks.word_mover.wme_defaults [--quick]
 """
@@ -75,8 +75,9 @@ def tuned(distances: np.ndarray, labels: np.ndarray) -> float:
 
 def with_share(distances: np.ndarray, labels: np.ndarray, share: float) -> float:
     """The default features with another γ."""
-    means = distances[:N_TRAIN].mean(axis=0)
-    spread = np.sqrt(distances[:N_TRAIN].var(axis=0).mean())
+    # Documents without words are equally far from everything, and are not measured.
+    measured = distances[:N_TRAIN][np.ptp(distances[:N_TRAIN], axis=1) > 1e-6]
+    means, spread = measured.mean(axis=0), np.sqrt(measured.var(axis=0).mean())
     rows = np.expm1(share * (means - distances) / spread)
     return score(LogisticRegression(max_iter=1000), rows, labels)
 
@@ -105,7 +106,7 @@ def main() -> None:
         "spread of distances; 0.15 is the default.\n",
         table(
             [f"γ · spread = {share:g}" for share in SHARES],
-            [[f"{value:.1f}" for value in np.mean(others, axis=0)]],
+            [[round(value, 1) + 0.0 for value in np.mean(others, axis=0).tolist()]],
         ),
     ]
     print("\n".join(page))

@@ -165,7 +165,7 @@ def test_features_that_tell_nothing_apart_are_warned_of():
     vectors, items, _ = two_topics(30, 1.0)
     with pytest.warns(fp.errors.ConstantFeaturesWarning, match='gamma="scale"'):
         fp.WordMoverEmbedding(vectors, 20, gamma=1.0, random_state=0).fit(items)
-    with pytest.warns(fp.errors.ConstantFeaturesWarning, match="Check that the documents"):
+    with pytest.warns(fp.errors.ConstantFeaturesWarning, match="Check that documents"):
         model = fp.WordMoverEmbedding(vectors, 20, random_state=0).fit([items[0]] * 5)
     assert np.isfinite(model.transform(items)).all()
     fp.WordMoverEmbedding(vectors, 20, random_state=0).fit(items[:1])  # one alone has no equals

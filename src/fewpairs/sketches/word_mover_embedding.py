@@ -26,14 +26,15 @@ from fewpairs.transport.ground import Ground
 _MEASURED = 100
 #: Random documents that are measured where only a warning depends on it.
 _FEW_RANDOM = 50
-#: γ in units of one over the spread. Within 0.7 points of the best of 28 tuned pipelines on average
-#: over seven sets; 0.25 loses 1.0 and 0.5 loses 2.2 (benchmarks/word_mover/wme_defaults.py).
+#: γ in units of one over the spread: as good as tuning on seven data sets, and so is 0.25; a third
+#: or three times as much lose two or three points (docs/tables/wme-defaults.md).
 _SHARE_OF_SPREAD = 0.15
 #: A spread below this share of the distances is taken for it, so that no exponential overflows.
 _LEAST_SPREAD = 1e-3
 #: Below this share of the distances a spread is rounding, and features that vary less are constant
 #: to a learner that regularises.
 _ROUNDING, _CONSTANT = 1e-12, 1e-6
+_SCALE_OR_SCALER = 'Leave gamma out (gamma="scale"), or put a scaler behind.'
 
 
 class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -195,16 +196,12 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             features = np.exp(-self.gamma_ * distances)
             constant = bool(np.sqrt(features.var(axis=0).mean()) < _CONSTANT)
         if constant and len(chosen) > 1:
+            advice = "Check that documents and vectors differ." if by_scale else _SCALE_OR_SCALER
             warn(
                 ConstantFeaturesWarning(
                     "the features hardly differ between training documents: distances to random "
                     f"documents are about {distances.mean():.3g}, and γ is {self.gamma_:.3g}. A "
-                    "learner may see a constant. "
-                    + (
-                        "Check that the documents and their word vectors differ."
-                        if by_scale
-                        else 'Leave gamma out (gamma="scale"), or put a scaler behind.'
-                    )
+                    f"learner may see a constant. {advice}"
                 )
             )
 
