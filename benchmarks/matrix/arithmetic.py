@@ -5,7 +5,7 @@ its own, medians of three where there are several. And where evaluations cost ne
 of a run beside scikit-learn's `Nystroem` with as many landmarks: processor time of one thread, the
 least of three, on Gaussian kernels of ten clusters in 22 dimensions. Prints its tables.
 
-    python -m benchmarks.matrix.arithmetic [--quick | --beside-nystroem]
+    python -m benchmarks.matrix.arithmetic [--quick] [--nystroem]
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ INDEXED = [(100_000, 300), (200_000, 300)]
 WAYS: dict[str, dict] = {
     "default": {},
     "default, not judged": {"error_pairs": 0},
-    "default, plain, not judged": {"error_pairs": 0, "known": None},
+    "also no near-duplicates": {"error_pairs": 0, "near": 0.0},
+    "plain, not judged": {"error_pairs": 0, "known": None},
     "nystrom": {"method": "nystrom"},
     "nystrom, not judged": {"method": "nystrom", "error_pairs": 0},
 }
@@ -98,7 +99,7 @@ def print_beside_nystroem(*, quick: bool) -> None:
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--beside-nystroem", action="store_true", help="that table alone")
+    parser.add_argument("--nystroem", action="store_true", help="that table alone")
     parser.add_argument("--once", nargs=3, type=int, help="used by the benchmark itself")
     options = parser.parse_args()
     if options.once:
@@ -107,7 +108,7 @@ def main() -> None:
             print(*once(n, s))
         return
     print_beside_nystroem(quick=options.quick)
-    if options.beside_nystroem:
+    if options.nystroem:
         return
     sizes = [*PROTOTYPE] if not options.quick else [*PROTOTYPE][:2]
     rows = []
