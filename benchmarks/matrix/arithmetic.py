@@ -1,9 +1,11 @@
 """Time of everything but evaluations: the default method on one core, and at 100,000 items.
 
 Seconds of a run less those inside the similarity, tanh of inner products. Each run in a process of
-its own, medians of three where there are several. Prints its table.
+its own, medians of three where there are several. And where evaluations cost next to nothing, all
+of a run beside scikit-learn's `Nystroem` with as many landmarks: processor time of one thread, the
+least of three, on Gaussian kernels of ten clusters in 22 dimensions. Prints its tables.
 
-    python -m benchmarks.matrix.arithmetic [--quick]
+    python -m benchmarks.matrix.arithmetic [--quick] [--nystroem]
 """
 
 from __future__ import annotations
@@ -11,9 +13,11 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 
 import numpy as np
 import threadpoolctl
+from sklearn.kernel_approximation import Nystroem
 
 import fewpairs as fp
 from benchmarks.shared.budgets import cost_of_columns
@@ -25,6 +29,15 @@ from benchmarks.shared.tables import table
 PROTOTYPE = {(2000, 100): 2, (5000, 200): 6, (10_000, 300): 16, (20_000, 300): 41}
 #: Two sizes large enough that near items are found by an index: how time grows between them.
 INDEXED = [(100_000, 300), (200_000, 300)]
+#: Ways to a factored matrix that are compared with `Nystroem`, as multiples of its time.
+WAYS: dict[str, dict] = {
+    "default": {},
+    "default, not judged": {"error_pairs": 0},
+    "also no near-duplicates": {"error_pairs": 0, "near": 0.0},
+    "plain, not judged": {"error_pairs": 0, "known": None},
+    "nystrom": {"method": "nystrom"},
+    "nystrom, not judged": {"method": "nystrom", "error_pairs": 0},
+}
 
 
 def once(n: int, s: int) -> tuple[float, float, float]:
@@ -50,14 +63,52 @@ def once(n: int, s: int) -> tuple[float, float, float]:
     return took - inside, peak_memory() / 1e9, found.error.value
 
 
+def processor_seconds(run: Callable[[], object], repeats: int = 3) -> float:
+    """The least of a few runs, on one thread."""
+    found = []
+    with threadpoolctl.threadpool_limits(1):
+        for _ in range(repeats):
+            start = time.process_time()
+            run()
+            found.append(time.process_time() - start)
+    return min(found)
+
+
+def beside_nystroem(n: int, s: int) -> list[str]:
+    """Seconds of `Nystroem`, and how many times as long each of our ways takes."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(10, 22))[rng.integers(0, 10, n)] + rng.normal(size=(n, 22))
+    gamma = 1 / 44
+    rbf = fp.VectorSimilarity("rbf", gamma=gamma)
+    theirs = processor_seconds(
+        lambda: Nystroem(gamma=gamma, n_components=s, random_state=0).fit_transform(rows)
+    )
+    ours = [
+        processor_seconds(lambda o=o: fp.approximate(rows, rbf, landmarks=s, random_state=0, **o))
+        for o in WAYS.values()
+    ]
+    return [f"{n:,}", str(s), f"{theirs:.4f}", *(f"{own / theirs:.1f}" for own in ours)]
+
+
+def print_beside_nystroem(*, quick: bool) -> None:
+    fp.approximate(np.eye(100), fp.VectorSimilarity("rbf"), landmarks=15, error_pairs=0)
+    sizes = [(n, s) for n in (3000, 20_000) for s in (50, 100, 300)]
+    lines = [beside_nystroem(n, s) for n, s in (sizes[:3] if quick else sizes)]
+    print(table(["n", "s", "`Nystroem`, s", *WAYS], lines))
+
+
 def main() -> None:
     parser = arguments(__doc__)
+    parser.add_argument("--nystroem", action="store_true", help="that table alone")
     parser.add_argument("--once", nargs=3, type=int, help="used by the benchmark itself")
     options = parser.parse_args()
     if options.once:
         n, s, threads = options.once
         with threadpoolctl.threadpool_limits(threads):
             print(*once(n, s))
+        return
+    print_beside_nystroem(quick=options.quick)
+    if options.nystroem:
         return
     sizes = [*PROTOTYPE] if not options.quick else [*PROTOTYPE][:2]
     rows = []

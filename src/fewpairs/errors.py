@@ -156,6 +156,10 @@ class PairsDroppedWarning(FewpairsWarning):
     """Rare pairs of words were dropped to stay within the memory."""
 
 
+class ConstantFeaturesWarning(FewpairsWarning):
+    """Features do not tell the training documents apart."""
+
+
 class FewerDimensionsWarning(FewpairsWarning):
     """The data span fewer dimensions than were asked for."""
 

@@ -316,8 +316,24 @@ def test_candidates_predictions_are_those_of_their_cores():
         weights = np.where(np.tile(RIDGES > 1e-3, len(cores.families)), rng.random(cores.count), 0)
         core = cores.combined(weights)
         assert np.allclose(cores.predictions(left, right) @ weights, np.sum(left @ core * right, 1))
-        block = weights @ cores.block_predictions(left, right)
-        assert np.allclose(block, (left @ core @ right.T).ravel())
+        rows, columns = rng.integers(0, 5, (2, 30))
+        for other in (right, left):
+            many = cores.pair_predictions(left, other, rows, columns)
+            assert np.allclose(many @ weights, np.sum(left[rows] @ core * other[columns], 1))
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_sums_over_a_block_are_those_of_its_predictions(symmetric):
+    rng = np.random.default_rng(0)
+    square = (symmetric_matrix if symmetric else asymmetric_matrix)(6)
+    cores = Cores.of(square, gap_of(square), symmetric=symmetric)
+    left, right, values = (rng.normal(size=shape) for shape in ((5, 6), (4, 6), (5, 4)))
+    i, j = np.repeat(np.arange(5), 4), np.tile(np.arange(4), 5)
+    guessed = cores.predictions(left[i], right[j])
+    gram, target = cores.block_sums(left, right, values)
+    sizes = np.sqrt((guessed**2).sum(axis=0))
+    assert np.allclose(gram / np.outer(sizes, sizes), guessed.T @ guessed / np.outer(sizes, sizes))
+    assert np.allclose(target / sizes, guessed.T @ values.ravel() / sizes)
 
 
 def test_look_alikes_are_the_nearest_profiles():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
@@ -101,8 +102,70 @@ def test_it_works_in_a_pipeline_and_threads_do_not_matter():
 
 
 @pytest.mark.parametrize(
-    "options", [{"n_features": 0}, {"max_words": 1.5}, {"gamma": -1}, {"empty": "drop"}]
+    "options",
+    [{"n_features": 0}, {"max_words": 1.5}, {"gamma": -1}, {"gamma": "auto"}, {"empty": "drop"}],
 )
 def test_bad_options_are_refused(options):
     with pytest.raises(fp.errors.InputError):
         fp.WordMoverEmbedding(table(), **options).fit(texts(3))
+
+
+# ------------------------------------------------------------------ the default scale
+
+
+def two_topics(count: int, size: float) -> tuple[fp.WordVectors, list[str], list[int]]:
+    """Texts of two topics over unnormalised vectors in 60 dimensions."""
+    rng = np.random.default_rng(0)
+    centres = np.repeat(rng.normal(size=(2, 60)), 40, axis=0)
+    words = [f"w{k}" for k in range(80)]
+    vectors = fp.WordVectors(words, size * (centres + rng.normal(size=(80, 60))))
+    labels = rng.permutation(np.arange(count) % 2)
+    texts = [
+        " ".join(f"w{k}" for k in 40 * label + rng.integers(0, 40, rng.integers(3, 9)))
+        for label in labels
+    ]
+    return vectors, texts, labels.tolist()
+
+
+def test_a_default_pipeline_learns_from_vectors_of_any_length():
+    """With γ = 1 the features were 1e-10, and every text was of the majority class."""
+    for size in (1.0, 1e-3, 1e3, 1e100):
+        vectors, items, labels = two_topics(200, size)
+        model = make_pipeline(
+            fp.WordMoverEmbedding(vectors, 64, random_state=0), LogisticRegression()
+        )
+        assert model.fit(items[:100], labels[:100]).score(items[100:], labels[100:]) > 0.95
+
+
+def test_default_features_do_not_depend_on_the_length_of_vectors():
+    vectors, items, _ = two_topics(30, 1.0)
+    features = fp.WordMoverEmbedding(vectors, 20, random_state=0).fit_transform(items)
+    assert 0.01 < features.std() < 1
+    assert np.abs(features).max() < 10
+    for size in (2.0**-30, 1e-3, 1e3, 1e100):
+        scaled, _, _ = two_topics(30, size)
+        again = fp.WordMoverEmbedding(scaled, 20, random_state=0).fit_transform(items)
+        np.testing.assert_allclose(again, features, rtol=1e-9, atol=1e-12)
+
+
+def test_default_features_are_their_formula():
+    vectors, items, _ = two_topics(30, 1.0)
+    model = fp.WordMoverEmbedding(vectors, 20, random_state=0)
+    features = model.fit_transform(items)
+    papers = fp.WordMoverEmbedding(vectors, 20, gamma=0.01, random_state=0).fit_transform(items)
+    distances = -np.log(papers * np.sqrt(20)) / 0.01
+    np.testing.assert_allclose(model.mean_distances_, distances.mean(axis=0))
+    assert model.gamma_ == pytest.approx(0.15 / np.sqrt(distances.var(axis=0).mean()))
+    expected = np.expm1(-model.gamma_ * (distances - model.mean_distances_))
+    np.testing.assert_allclose(features, expected, atol=1e-9)
+    assert (model.transform([""]) > -1.000001).all()
+
+
+def test_features_that_tell_nothing_apart_are_warned_of():
+    vectors, items, _ = two_topics(30, 1.0)
+    with pytest.warns(fp.errors.ConstantFeaturesWarning, match='gamma="scale"'):
+        fp.WordMoverEmbedding(vectors, 20, gamma=1.0, random_state=0).fit(items)
+    with pytest.warns(fp.errors.ConstantFeaturesWarning, match="Check that documents"):
+        model = fp.WordMoverEmbedding(vectors, 20, random_state=0).fit([items[0]] * 5)
+    assert np.isfinite(model.transform(items)).all()
+    fp.WordMoverEmbedding(vectors, 20, random_state=0).fit(items[:1])  # one alone has no equals

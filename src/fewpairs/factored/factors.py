@@ -57,7 +57,12 @@ class Factors:
         i, j = np.broadcast_arrays(i, j)
         shape = i.shape
         i, j = i.ravel(), j.ravel()
-        return self.known.override(i, j, self._from_factors(i, j)).reshape(shape)
+        if self.known.empty:
+            return self._from_factors(i, j).reshape(shape)
+        found = self.known.find(i, j)
+        unknown = np.isnan(found)
+        found[unknown] = self._from_factors(i[unknown], j[unknown])
+        return found.reshape(shape)
 
     def _from_factors(self, rows: IntArray, columns: IntArray) -> FloatArray:
         return factored_entries(self.left, self.core, self.right, rows, columns)
@@ -142,8 +147,16 @@ def factored_entries(
 ) -> FloatArray:
     """Return the entries ``rows[k], columns[k]`` of left · core · rightᵀ."""
     values = np.empty(len(rows))
-    for part in parts(len(rows)):  # rows of the tall factors are gathered: a few thousand at a time
-        values[part] = np.einsum("kp,kp->k", left[rows[part]] @ core, right[columns[part]])
+    # In order of the rows, so that each is multiplied by the core once, however many of its entries
+    # are asked for; a thousand at a time, so that what is gathered fits the cache.
+    order = np.argsort(rows, kind="stable")
+    for part in parts(len(rows), 1024):
+        mine = order[part]
+        ordered = rows[mine]
+        first = np.append(True, ordered[1:] != ordered[:-1])
+        products = left[ordered[first]] @ core
+        gathered = products[np.cumsum(first) - 1]
+        values[mine] = np.einsum("kp,kp->k", gathered, right[columns[mine]])
     return values
 
 

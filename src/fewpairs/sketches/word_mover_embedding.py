@@ -15,18 +15,38 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from fewpairs.arrays import FloatArray, RandomState, check_gamma, generator, is_whole
-from fewpairs.errors import InputError
+from fewpairs.errors import ConstantFeaturesWarning, InputError, UnknownNameError, warn
 from fewpairs.parallel import count_jobs
 from fewpairs.text.documents import Documents
 from fewpairs.text.word_vectors import WordVectors
 from fewpairs.transport.ground import Ground
 
+#: Training documents whose distances to the random ones are measured by `fit`: their mean and their
+#: spread are then known to a tenth, for a tenth of the time that features of a thousand take.
+_MEASURED = 100
+#: Random documents that are measured where only a warning depends on it.
+_FEW_RANDOM = 50
+#: γ in units of one over the spread: as good as tuning on seven data sets, and so is 0.25; a third
+#: or three times as much lose two or three points (docs/tables/wme-defaults.md).
+_SHARE_OF_SPREAD = 0.15
+#: A spread below this share of the distances is taken for it, so that no exponential overflows.
+_LEAST_SPREAD = 1e-3
+#: Below this share of the distances a spread is rounding, and features that vary less are constant
+#: to a learner that regularises.
+_ROUNDING, _CONSTANT = 1e-12, 1e-6
+_SCALE_OR_SCALER = 'Leave gamma out (gamma="scale"), or put a scaler behind.'
+
 
 class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Features exp(−γ·WMD(x, ω)) / √R of a document x, one for each of R random documents ω.
+    """Features of documents, each by the distance to one of R short random documents ω.
 
-    Random documents are short: a few random points in the space of the word vectors. As R grows,
-    inner products of the features converge, like 1/√R, to a positive definite kernel.
+    Random documents are a few random points in the space of the word vectors. A document x has the
+    features exp(−γ·(WMD(x, ω) − d_ω)) − 1, d_ω being the mean distance of training documents to ω:
+    0 where x is as far from ω as most, positive where it is nearer, never below −1. They are of
+    order one whatever the length of the vectors, and ready for a linear model.
+
+    With a number as `gamma` they are the paper's exp(−γ·WMD(x, ω)) / √R. Inner products of both
+    kinds (the first divided by R) converge, like 1/√R, to a positive definite kernel.
 
     Parameters
     ----------
@@ -35,8 +55,11 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         R, the number of random documents.
     max_words : int, default=6
         A random document has a uniform number of words between 1 and this.
-    gamma : float, default=1.0
-        γ, how fast a feature falls with the distance.
+    gamma : "scale" or float, default="scale"
+        γ, how fast a feature falls with the distance. "scale" takes 0.15 over the standard
+        deviation of distances to one random document, measured on up to 100 training documents.
+        A number gives the paper's features, which are as large as they are: where γ·WMD is beyond
+        ten, put a `StandardScaler` behind them.
     center : bool, default=False
         Draw random words from a box around the mean of the words that occur in the training
         documents, as in the paper's experiments. False takes the box [low, high]ᵈ between the
@@ -53,11 +76,15 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     ----------
     random_documents_ : Documents
         Whose words are random vectors, in a table of their own.
+    gamma_ : float
+        The γ in use.
+    mean_distances_ : ndarray of shape (n_features,) or None
+        d_ω; None where `gamma` is a number.
 
     Examples
     --------
     >>> table = {"ape": [0.0, 0.0], "monkey": [0.0, 1.0], "car": [9.0, 0.0]}
-    >>> features = WordMoverEmbedding(table, n_features=8, gamma=0.1, random_state=0)
+    >>> features = WordMoverEmbedding(table, n_features=8, random_state=0)
     >>> features.fit_transform(["an ape", "a monkey", "my car"]).shape
     (3, 8)
     """
@@ -68,7 +95,7 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         n_features: int = 256,
         *,
         max_words: int = 6,
-        gamma: float = 1.0,
+        gamma: float | str = "scale",
         center: bool = False,
         metric: str = "euclidean",
         normalize: bool = False,
@@ -127,6 +154,7 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             self.random_documents_.vectors, self.metric, normalize=self.normalize
         )
         self._n_features_out = self.n_features
+        self._set_scale(documents)
         return self
 
     def transform(self, X: Any) -> FloatArray:
@@ -142,12 +170,45 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         """
         check_is_fitted(self)
         documents = self._read(X, WordVectors.of(self.vectors))
-        distances = self._ground.block_to(
-            documents, self.random_documents_, self._random_ground, count_jobs(self.n_jobs)
+        distances = self._distances(documents, self.random_documents_)
+        if self.mean_distances_ is None:
+            return np.asarray(np.exp(-self.gamma_ * distances) / np.sqrt(self.n_features))
+        return np.asarray(np.expm1((self.mean_distances_ - distances) / self._reach))
+
+    def _set_scale(self, documents: Documents) -> None:
+        """Measure a few distances: they say how far a feature reaches, and whether it varies."""
+        filled = np.flatnonzero(np.diff(documents.starts))
+        # Evenly, because documents often come in order of their classes.
+        chosen = filled[np.linspace(0, len(filled) - 1, min(_MEASURED, len(filled))).astype(int)]
+        by_scale = isinstance(self.gamma, str)
+        random = self.random_documents_ if by_scale else self.random_documents_[:_FEW_RANDOM]
+        distances = self._distances(documents[chosen], random)
+        if by_scale:
+            means = distances.mean(axis=0)
+            typical = float(means.mean()) or 1.0
+            # Relative to the distances, so that squares of any vectors are in range.
+            spread = float(np.sqrt((distances / typical).var(axis=0).mean()))
+            self._reach = max(spread, _LEAST_SPREAD) * typical / _SHARE_OF_SPREAD
+            self.gamma_, self.mean_distances_ = 1 / self._reach, means
+            constant = spread < _ROUNDING
+        else:
+            self.gamma_, self.mean_distances_ = check_gamma(self.gamma), None
+            features = np.exp(-self.gamma_ * distances)
+            constant = bool(np.sqrt(features.var(axis=0).mean()) < _CONSTANT)
+        if constant and len(chosen) > 1:
+            advice = "Check that documents and vectors differ." if by_scale else _SCALE_OR_SCALER
+            warn(
+                ConstantFeaturesWarning(
+                    "the features hardly differ between training documents: distances to random "
+                    f"documents are about {distances.mean():.3g}, and γ is {self.gamma_:.3g}. A "
+                    f"learner may see a constant. {advice}"
+                )
+            )
+
+    def _distances(self, documents: Documents, random: Documents) -> FloatArray:
+        return self._ground.block_to(
+            documents, random, self._random_ground, count_jobs(self.n_jobs)
         )
-        distances *= -self.gamma
-        np.exp(distances, out=distances)
-        return np.asarray(distances / np.sqrt(self.n_features))
 
     def _read(self, X: Any, table: WordVectors) -> Documents:
         return Documents.of(
@@ -168,7 +229,10 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
                     "n_features counts random documents, max_words the words of one.",
                     "Pass a positive integer.",
                 )
-        check_gamma(self.gamma)
+        if isinstance(self.gamma, str) and self.gamma != "scale":
+            raise UnknownNameError("gamma", self.gamma, ["scale"])
+        if not isinstance(self.gamma, str):
+            check_gamma(self.gamma)
         if self.empty == "drop":
             raise InputError(
                 'empty="drop" was given to a transformer.',

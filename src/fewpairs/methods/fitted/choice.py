@@ -59,10 +59,9 @@ def _weights(stage: Stage, sample: Sample, *, plain: bool) -> FloatArray:
     folds = stage.folds
     if not taken.any() and not plain:
         return np.zeros(stage.cores.count) if folds is None else folds.pairs.non_negative()
-    i, j = drawn.rows[taken], drawn.columns[taken]
     count = int(taken.sum())
     tuning = Tuning(
-        stage.cores.predictions(stage.left[i], stage.right[j]),
+        stage.predictions(drawn)[taken],
         sample.values[taken],
         drawn.weights[taken],
         None if folds is None else folds.pairs,
@@ -87,10 +86,10 @@ def _sanity(stage: Stage, tuning: Tuning) -> SanityCheck:
     )
     i, j = stage.rows[a], stage.columns[b]
     largest = largest_mean_square(tuning.values, tuning.weights)
-    checks = [(stage.cores.predictions(stage.left[i], stage.right[j]), largest)]
+    checks = [(stage.cores.pair_predictions(stage.left, stage.right, i, j), largest)]
     if stage.oracle.square and not stage.diagonal_known:
         some = stage.rng.permutation(stage.rows)[:_SANITY_PAIRS]
-        own = stage.cores.predictions(stage.left[some], stage.right[some])
+        own = stage.cores.pair_predictions(stage.left, stage.right, some, some)
         diagonal = np.diag(stage.crossing)
         checks.append((own, largest_mean_square(diagonal, np.ones(len(diagonal)))))
     return SanityCheck(checks)

@@ -8,11 +8,13 @@ small number. The nugget η takes off the part of the diagonal that no neighbour
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
 
-from fewpairs.arrays import FloatArray
+from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.numerics import parts, ridge_inverse
 
 #: Shares of the gap between diagonal and off-diagonal that are taken off the diagonal.
@@ -28,7 +30,16 @@ class Family:
     eta: float  # share of the gap that is taken off the diagonal
     left: FloatArray  # rows of the left factor times this
     right: FloatArray
+    values: FloatArray  # λ
     filters: FloatArray  # ridges × s
+
+
+class Basis(NamedTuple):
+    """Candidates of one nugget or of several that share their eigenvectors."""
+
+    left: FloatArray
+    right: FloatArray
+    filters: FloatArray  # candidates × s
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,17 +59,27 @@ class Cores:
 
     @classmethod
     def of(cls, crossing: FloatArray, gap: float, *, symmetric: bool) -> Cores:
-        """Decompose the crossing of landmarks once for each nugget."""
+        """Decompose the crossing of landmarks, once for each nugget unless it is symmetric."""
+        gap = max(gap, 0.0)
+        left, values, right = _decomposed(crossing, symmetric=symmetric)
+        largest = float(np.abs(values).max(initial=0)) or 1.0
         families = []
-        largest = 0.0
         for eta in NUGGETS if gap > 0 else NUGGETS[:1]:
-            reduced = crossing - eta * max(gap, 0.0) * np.eye(*crossing.shape)
-            left, values, right = _decomposed(reduced, symmetric=symmetric)
-            if eta == 0:
-                largest = float(np.abs(values).max(initial=0)) or 1.0
-            filters = ridge_inverse(values, RIDGES[:, None], largest)
-            families.append(Family(eta, left, right, filters))
-        return cls(families, max(gap, 0.0))
+            shifted = values - eta * gap  # of a symmetric matrix; its eigenvectors stay
+            if not symmetric and eta:
+                reduced = crossing - eta * gap * np.eye(*crossing.shape)
+                left, shifted, right = _decomposed(reduced, symmetric=False)
+            filters = ridge_inverse(shifted, RIDGES[:, None], largest)
+            families.append(Family(eta, left, right, shifted, filters))
+        return cls(families, gap)
+
+    @cached_property
+    def bases(self) -> list[Basis]:
+        """The candidates, in order, by the eigenvectors that they share."""
+        first = self.families[0]
+        if all(f.left is first.left for f in self.families):
+            return [Basis(first.left, first.right, np.vstack([f.filters for f in self.families]))]
+        return [Basis(f.left, f.right, f.filters) for f in self.families]
 
     @property
     def count(self) -> int:
@@ -72,28 +93,76 @@ class Cores:
 
     def predictions(self, left: FloatArray, right: FloatArray) -> FloatArray:
         """Return what every candidate says of pairs, given their rows of both factors."""
-        result = np.empty((len(left), self.count))
-        for part in parts(len(left), 1024):
-            for k, f in enumerate(self.families):
-                mine = slice(k * len(RIDGES), (k + 1) * len(RIDGES))
-                both = (left[part] @ f.left) * (right[part] @ f.right)
-                result[part, mine] = both @ f.filters.T
+        both = [((left @ f.left) * (right @ f.right)) @ f.filters.T for f in self.bases]
+        return np.hstack(both)
+
+    def pair_predictions(
+        self, left: FloatArray, right: FloatArray, rows: IntArray, columns: IntArray
+    ) -> FloatArray:
+        """Return what every candidate says of the entries ``rows[k], columns[k]``."""
+        result = np.empty((len(rows), self.count))
+        basis = self.bases[0]
+        if left is right and basis.left is basis.right and len(left) <= len(rows):
+            # The same items again and again: each is taken to the eigenvectors once.
+            names, places = np.unique(np.concatenate([rows, columns]), return_inverse=True)
+            tall = left[names] @ basis.left
+            i, j = places[: len(rows)], places[len(rows) :]
+            for part in parts(len(rows), 1024):
+                result[part] = (tall[i[part]] * tall[j[part]]) @ basis.filters.T
+            return result
+        for part in parts(len(rows), 1024):
+            result[part] = self.predictions(left[rows[part]], right[columns[part]])
         return result
 
-    def block_predictions(self, left: FloatArray, right: FloatArray) -> FloatArray:
-        """Return what every candidate says of a whole block, candidate by candidate."""
-        parts = []
-        for f in self.families:
-            a, b = left @ f.left, right @ f.right
-            parts.append(np.stack([((a * v) @ b.T).ravel() for v in f.filters]))
-        return np.vstack(parts)
+    def block_sums(
+        self, left: FloatArray, right: FloatArray, values: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return sums over a whole block of predictions' products with each other and with values.
+
+        A candidate f predicts Σ f_p·a_p·b_p, a and b being the rows of both factors times the
+        eigenvectors. Products of two candidates summed over all rows a and b are therefore
+        fᵀ(AᵀA ∘ BᵀB)g, and no prediction needs to be written down.
+
+        Parameters
+        ----------
+        left, right : ndarray
+            Rows of both factors.
+        values : ndarray of shape (len(left), len(right))
+
+        Returns
+        -------
+        gram : ndarray of shape (candidates, candidates)
+        target : ndarray of shape (candidates,)
+        """
+        along = [left @ f.left for f in self.bases]
+        across = [right @ f.right for f in self.bases]
+        filters = [f.filters for f in self.bases]
+        # Four factors are multiplied before the filters make up for two of them: a power of two
+        # keeps them in range, and changes no digit.
+        unit = np.ldexp(1.0, int(np.frexp(max(np.abs(a).max(initial=0) for a in along))[1]))
+        along, filters = [a / unit for a in along], [f * unit for f in filters]
+        gram = [
+            [
+                f @ ((a.T @ c) * (b.T @ d)) @ g.T
+                for c, d, g in zip(along, across, filters, strict=True)
+            ]
+            for a, b, f in zip(along, across, filters, strict=True)
+        ]
+        target = [
+            f @ np.einsum("kp,kp->p", a, values @ b)
+            for a, b, f in zip(along, across, filters, strict=True)
+        ]
+        return np.block(gram), np.concatenate(target)
 
     def combined(self, weights: FloatArray) -> FloatArray:
         """Return the weighted sum of all candidates: one core."""
         first = self.families[0]
         total = np.zeros((len(first.left), len(first.right)))
-        for f, w in zip(self.families, weights.reshape(-1, len(RIDGES)), strict=True):
-            total += (f.left * (w @ f.filters)) @ f.right.T
+        start = 0
+        for f in self.bases:
+            mine = weights[start : start + len(f.filters)]
+            total += (f.left * (mine @ f.filters)) @ f.right.T
+            start += len(f.filters)
         return total
 
     def nugget(self, weights: FloatArray) -> float:

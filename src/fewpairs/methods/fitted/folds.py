@@ -64,16 +64,16 @@ def landmark_folds(
     down = across if square else rng.permutation(crossing.shape[0])
     none = Normal(np.zeros(()), np.zeros(()))  # adding to it takes on the shape of the sum
     pairs = own = none
+    block = left[some]
     for fold in range(FOLDS):
         held = across[fold::FOLDS]
         kept = np.setdiff1d(across, held)
         kept_rows = kept if square else np.setdiff1d(down, down[fold::FOLDS])
         cores = Cores.of(crossing[np.ix_(kept_rows, kept)], gap, symmetric=symmetric)
         to_held = crossing[np.ix_(kept_rows, held)].T
-        guessed = cores.block_predictions(left[np.ix_(some, kept)], to_held)
-        pairs = pairs.plus(guessed, left[np.ix_(some, held)].ravel())
+        pairs = pairs.plus(*cores.block_sums(block[:, kept], to_held, block[:, held]))
         if square:
             guessed = cores.predictions(crossing[np.ix_(held, kept)], to_held)
-            own = own.plus(guessed.T, np.diag(crossing)[held])
+            own = own.plus(guessed.T @ guessed, guessed.T @ np.diag(crossing)[held])
     s = len(across)
     return Folds(pairs.per(len(some) * s), own.per(s) if square else None)

@@ -15,9 +15,9 @@ EXACT_UP_TO = 50_000
 #: of 512 is one product that fits the cache; four trees find most near-duplicates, which lie on the
 #: same side of most splits.
 _LEAF, _TREES = 512, 4
-#: Scores of which the maximum is taken first, and rows that are compared at a time: 64 floats are
-#: a few vector registers, 512 rows of 50,000 scores take 100 MB.
-_GROUP, _ROWS = 64, 512
+#: Scores of which the maximum is taken first, and rows that are compared at a time: groups of 32
+#: leave a hundredth of 50,000 scores to look at, 512 rows of which take 100 MB.
+_GROUP, _ROWS = 32, 512
 #: Below every product of unit vectors.
 _NOTHING = -2.0
 
@@ -87,7 +87,11 @@ class _Neighbours:
             block[np.arange(len(rows)), rows] = _NOTHING
             near = _largest(block, groups, per_item)
             found = names[near].astype(np.int32)
-            self._merge(names[rows], found, np.take_along_axis(block, near, axis=1))
+            scores = np.take_along_axis(block, near, axis=1)
+            if whole:  # nothing was found before
+                self.places[rows], self.scores[rows] = found, scores
+            else:
+                self._merge(names[rows], found, scores)
 
     def _merge(self, items: IntArray, places: npt.NDArray[np.int32], scores: SingleArray) -> None:
         both = np.hstack([self.places[items], places])
@@ -118,13 +122,26 @@ def _largest(block: SingleArray, groups: int, count: int) -> IntArray:
     partial sort of the whole row.
     """
     if groups <= 2 * count:
-        return np.argpartition(-block, count - 1, axis=1)[:, :count]
-    maxima = block.reshape(len(block), groups, _GROUP).max(axis=2)
-    best = np.argpartition(-maxima, count - 1, axis=1)[:, :count]
-    places = (best[:, :, None] * _GROUP + np.arange(_GROUP)).reshape(len(block), -1)
-    values = np.take_along_axis(block, places, axis=1)
-    inside = np.argpartition(-values, count - 1, axis=1)[:, :count]
+        return _partitioned(block, count)
+    # A group is every so-many-th score: maxima of whole rows are then taken at a time.
+    maxima = block.reshape(len(block), _GROUP, groups).max(axis=1)
+    best = _partitioned(maxima, count)
+    places = (best[:, None, :] + groups * np.arange(_GROUP)[:, None]).reshape(len(block), -1)
+    inside = _partitioned(np.take_along_axis(block, places, axis=1), count)
     return np.take_along_axis(places, inside, axis=1)
+
+
+def _partitioned(values: SingleArray, count: int) -> IntArray:
+    """Return the places of the `count` largest of each row, in any order.
+
+    Values are partitioned several times faster than places, and tell the places unless the last
+    one has equals.
+    """
+    least = np.partition(values, -count, axis=1)[:, -count]
+    chosen = values >= least[:, None]
+    if np.count_nonzero(chosen) > count * len(values):
+        return np.argpartition(-values, count - 1, axis=1)[:, :count]
+    return np.nonzero(chosen)[1].reshape(len(values), count)
 
 
 def _leaves(profiles: SingleArray, members: IntArray, rng: np.random.Generator) -> list[IntArray]:

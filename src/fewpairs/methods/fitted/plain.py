@@ -14,6 +14,7 @@ from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.methods.fitted.cores import RIDGES, Cores
 from fewpairs.methods.fitted.guards import SanityCheck
 from fewpairs.methods.fitted.weights import Normal, Tuning
+from fewpairs.numerics import row_squares
 
 #: Rows of the landmarks' columns that stand for all of them.
 _ROWS = 300
@@ -46,22 +47,23 @@ class WholeLoss:
         """
         n = len(self.rows)
         mine = slice(family * len(RIDGES), (family + 1) * len(RIDGES))
-        gram, target = pairs.gram[mine, mine].copy(), pairs.target[mine].copy()
+        gram, target = pairs.gram[mine, mine], pairs.target[mine]
         if self.own is not None:
-            gram += self.own.gram[mine, mine] / n
-            target += self.own.target[mine] / n
+            gram = gram + self.own.gram[mine, mine] / n
+            target = target + self.own.target[mine] / n
         f = cores.families[family]
-        reduced = self.crossing - f.eta * cores.gap * np.eye(*self.crossing.shape)
-        across = reduced.T @ f.right
         some = self.left[self.rows[:: max(1, n // _ROWS)]]
-        for down, truth, weight in (
-            (some, some, 2 / (n * len(some))),
-            (reduced, self.crossing, 1 / n**2),
+        # Less its nugget, W is PΛQᵀ: a candidate predicts some·Q·diag(filter·λ)·Qᵀ of rows of the
+        # columns, and P·diag(filter·λ²)·Qᵀ of the crossing.
+        squares = row_squares((some @ f.left).T)
+        of_rows, of_crossing = f.filters * f.values, f.filters * f.values**2
+        own = f.values + f.eta * cores.gap * np.einsum("kp,kp->p", f.right, f.left)
+        for predicted, gained, truth, weight in (
+            (of_rows * squares, of_rows, squares, 2 / (n * len(some))),
+            (of_crossing, of_crossing, own, 1 / n**2),
         ):
-            along = down @ f.left
-            guessed = np.stack([((along * v) @ across.T).ravel() for v in f.filters])
-            gram += weight * guessed @ guessed.T
-            target += weight * guessed @ truth.ravel()
+            gram = gram + weight * predicted @ gained.T
+            target = target + weight * gained @ truth
         return Normal(gram, target)
 
 

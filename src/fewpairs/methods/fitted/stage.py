@@ -97,6 +97,7 @@ class Stage:
         # Where nothing is left to predict, one candidate is enough.
         gap = 0.0 if self.finished else self.gap
         self.cores = Cores.of(self.crossing, gap, symmetric=oracle.symmetric)
+        self._predicted: tuple[Drawn, FloatArray] | None = None
 
     @property
     def finished(self) -> bool:
@@ -195,12 +196,19 @@ class Stage:
         """
         assert self.folds is not None  # noqa: S101 - the caller looked
         drawn, values = sample.drawn, sample.values
-        guessed = self.cores.predictions(self.left[drawn.rows], self.right[drawn.columns])
+        guessed = self.predictions(drawn)
         own, free = Normal.of(guessed, values, drawn.weights), self.folds.pairs
         weights = own.plus_share_of(free, _FOLDS_BESIDE_PAIRS).non_negative()
         total = max(float(drawn.weights.sum()), np.finfo(float).tiny)
         mean = float(drawn.weights @ (guessed @ weights - values) ** 2) / total
         return self.cores.combined(weights), mean * len(self.rows) * len(self.columns)
+
+    def predictions(self, drawn: Drawn) -> FloatArray:
+        """Return what every candidate says of drawn pairs; kept, for they are asked for twice."""
+        if self._predicted is None or self._predicted[0] is not drawn:
+            made = self.cores.pair_predictions(self.left, self.right, drawn.rows, drawn.columns)
+            self._predicted = drawn, made
+        return self._predicted[1]
 
     def with_more_landmarks(self, room: int) -> Stage:
         """Spend `room` entries on further uniform landmarks."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.optimize import nnls
@@ -32,15 +33,24 @@ class Normal:
     @classmethod
     def of(cls, predictions: FloatArray, values: FloatArray, weights: FloatArray) -> Normal:
         """Weighted means of products over pairs."""
-        total = float(weights.sum()) or 1.0
-        weighted = predictions * (weights / total)[:, None]
+        return cls.sums(predictions, values, weights / (float(weights.sum()) or 1.0))
+
+    @classmethod
+    def sums(cls, predictions: FloatArray, values: FloatArray, weights: FloatArray) -> Normal:
+        """Weighted sums of products over pairs."""
+        weighted = predictions * weights[:, None]
         return cls(weighted.T @ predictions, weighted.T @ values)
 
-    def plus(self, predictions: FloatArray, values: FloatArray) -> Normal:
-        """Add the sums over further pairs; candidates lie along the rows of `predictions`."""
-        return Normal(self.gram + predictions @ predictions.T, self.target + predictions @ values)
+    @cached_property
+    def _eigen(self) -> tuple[FloatArray, FloatArray]:
+        values, vectors = np.linalg.eigh((self.gram + self.gram.T) / 2)
+        return values, vectors
 
-    def per(self, count: int) -> Normal:
+    def plus(self, gram: FloatArray, target: FloatArray) -> Normal:
+        """Add the sums over further pairs."""
+        return Normal(self.gram + gram, self.target + target)
+
+    def per(self, count: float) -> Normal:
         """Turn sums into means."""
         return Normal(self.gram / count, self.target / count)
 
@@ -61,7 +71,7 @@ class Normal:
 
     def non_negative(self) -> FloatArray:
         """Solve with weights of at least 0, on the directions that carry anything."""
-        values, vectors = np.linalg.eigh((self.gram + self.gram.T) / 2)
+        values, vectors = self._eigen
         keep = values > _RANK_TOLERANCE * max(float(values[-1]), 0.0)
         if not keep.any() or values[-1] <= 0:
             return np.zeros(len(self.target))
@@ -76,7 +86,7 @@ class Normal:
         if size <= 0:
             return start
         # By eigenvectors: candidates differ by twenty orders of magnitude where K has low rank.
-        values, vectors = np.linalg.eigh((self.gram + self.gram.T) / 2)
+        values, vectors = self._eigen
         damped = np.maximum(values, 0) + strength * size
         return np.asarray(
             start + vectors @ ((vectors.T @ (self.target - self.gram @ start)) / damped)
@@ -103,9 +113,28 @@ class Tuning:
     folds: Normal | None
     share: float
 
-    def normal(self, chosen: IntArray, pairs: IntArray | slice = slice(None)) -> Normal:
-        """Return the blended equations of some candidates on some of the pairs."""
-        own = Normal.of(self.predictions[pairs][:, chosen], self.values[pairs], self.weights[pairs])
+    def normal(self, chosen: IntArray) -> Normal:
+        """Return the blended equations of some candidates."""
+        own = Normal.of(self.predictions[:, chosen], self.values, self.weights)
+        return self._blended(own, chosen)
+
+    def normals_without(self, folds: list[IntArray], chosen: IntArray) -> list[Normal]:
+        """Return the same on all pairs but those of one fold, for each of the folds."""
+        shares = [
+            Normal.sums(self.predictions[mine][:, chosen], self.values[mine], self.weights[mine])
+            for mine in folds
+        ]
+        weights = [float(self.weights[mine].sum()) for mine in folds]
+        normals = []
+        for left_out in range(len(folds)):
+            rest = [k for k in range(len(folds)) if k != left_out]
+            own = shares[rest[0]]
+            for k in rest[1:]:
+                own = own.plus(shares[k].gram, shares[k].target)
+            normals.append(self._blended(own.per(sum(weights[k] for k in rest) or 1.0), chosen))
+        return normals
+
+    def _blended(self, own: Normal, chosen: IntArray) -> Normal:
         return own if self.folds is None else own.blended(self.folds.of_some(chosen), self.share)
 
 
@@ -131,11 +160,10 @@ def refined(
     whole = tuning.normal(chosen)
     if np.trace(whole.gram) <= 0 or len(tuning.values) < 2 * FOLDS:
         return start
-    fold_of = rng.permutation(len(tuning.values)) % FOLDS
+    folds = _folds(len(tuning.values), rng)
     gains = np.zeros((len(_STRENGTHS), FOLDS))
-    for fold in range(FOLDS):
-        inside, outside = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
-        normal = tuning.normal(chosen, inside)
+    for fold, normal in enumerate(tuning.normals_without(folds, chosen)):
+        outside = folds[fold]
         base = normal.non_negative()
         w = tuning.weights[outside] / tuning.weights[outside].sum()
         guesses, values = tuning.predictions[outside][:, chosen], tuning.values[outside]
@@ -181,15 +209,19 @@ def _trust(tuning: Tuning, rng: np.random.Generator) -> float:
     if count < _HANDFUL:
         return 0.0
     everyone = np.arange(tuning.predictions.shape[1])
-    fold_of = rng.permutation(count) % FOLDS
+    folds = _folds(count, rng)
     guesses = np.zeros(count)
-    for fold in range(FOLDS):
-        inside, outside = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
-        solved = tuning.normal(everyone, inside).non_negative()
-        guesses[outside] = tuning.predictions[outside] @ solved
+    for mine, normal in zip(folds, tuning.normals_without(folds, everyone), strict=True):
+        guesses[mine] = tuning.predictions[mine] @ normal.non_negative()
     size = float(tuning.weights @ guesses**2)
     if size == 0:
         return 0.0
     best = float(tuning.weights @ (guesses * tuning.values)) / size
     moves = tuning.weights * guesses * (tuning.values - best * guesses)
     return float(np.clip(best - 2 * np.sqrt(moves @ moves) / size, 0, 1))
+
+
+def _folds(count: int, rng: np.random.Generator) -> list[IntArray]:
+    """Cut so many pairs into random folds."""
+    fold_of = rng.permutation(count) % FOLDS
+    return [np.flatnonzero(fold_of == fold) for fold in range(FOLDS)]
