@@ -64,7 +64,8 @@ def one_against_many(
     result : ndarray
         One distance for each document.
     """
-    owner = make_workspace(max(longest(starts), len(other_weights)))
+    rows, columns = longest(starts), len(other_weights)
+    owner = make_workspace(max(rows, columns), rows * padded(columns))
     # A function of its own, because only arguments can be borrowed without counting references.
     _walk(table, place, other_weights, words, weights, starts, far, result, owner)
 
@@ -115,7 +116,7 @@ def pair_by_pair(
     words, weights, starts = left
     other_words, other_weights, other_starts = right
     most = max(longest(starts), longest(other_starts))
-    space = make_workspace(most)
+    space = make_workspace(most, most * padded(most))
     own, place = np.arange(most), np.empty(most, np.int64)
     buffer = np.empty(most * most)
     for p in range(len(starts) - 1):

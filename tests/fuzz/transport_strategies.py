@@ -1,0 +1,223 @@
+"""Transport problems that are hard for floats, and an exact solver of another kind beside them.
+
+A problem is made of named kinds and a seed, so that a failing one is told in one line, and shrinks
+to few places and plain kinds.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+
+COSTS = (
+    "random",
+    "equal",
+    "zero",
+    "integer",
+    "lattice",
+    "plane",
+    "line squared",
+    "negative",
+    "offset",
+    "forbidden",
+    "two levels",
+    "blocks",
+    "lognormal",
+    "range of 1e15",
+    "range of 1e600",
+    "rank one",
+)
+MASSES = (
+    "equal",
+    "integer",
+    "powers",
+    "dirichlet",
+    "single precision",
+    "some zero",
+    "one heavy",
+    "tiny ones",
+    "blocks",
+)
+#: Powers of ten that costs or masses are multiplied by.
+SCALES = (0, 0, 0, 0, -300, -160, -20, 9, 100, 160, 200, 290)
+LARGEST = 1e300
+
+
+class Problem(NamedTuple):
+    """Masses and costs."""
+
+    a: np.ndarray
+    b: np.ndarray
+    cost: np.ndarray
+
+
+class Kinds(NamedTuple):
+    """What a problem is made of."""
+
+    n: int
+    m: int
+    costs: str
+    masses: str
+    cost_scale: int
+    mass_scale: int
+    seed: int
+
+    def problem(self) -> Problem:
+        """Make it."""
+        rng = np.random.default_rng(self.seed)
+        cost = make_costs(rng, self.costs, self.n, self.m)
+        a, b = make_masses(rng, self.masses, self.n, self.m)
+        scale = 10.0**self.mass_scale
+        if self.costs != "range of 1e600":
+            cost = np.clip(cost, -LARGEST, LARGEST / 10.0**self.cost_scale) * 10.0**self.cost_scale
+        return Problem(a * scale, b * scale, cost)
+
+
+def kinds(largest: int = 6) -> st.SearchStrategy[Kinds]:
+    """Return problems, most of whose results are numbers."""
+    sizes = st.integers(1, largest)
+    scales = st.sampled_from(SCALES)
+    return st.builds(
+        Kinds,
+        sizes,
+        sizes,
+        st.sampled_from(COSTS),
+        st.sampled_from(MASSES),
+        scales,
+        scales,
+        st.integers(0, 2**32 - 1),
+    )
+
+
+def make_costs(rng: np.random.Generator, kind: str, n: int, m: int) -> np.ndarray:
+    """Return costs of one kind, of order one unless their range is the point."""
+    x, y = rng.normal(size=(n, 2)), rng.normal(size=(m, 2))
+    plain = rng.random((n, m))
+    forbidden = rng.random((n, m)) < rng.choice([0.2, 0.5, 0.8])
+    if kind == "equal":
+        return np.full((n, m), 0.7)
+    if kind == "zero":
+        return np.where(rng.random((n, m)) < 0.5, 0.0, plain)
+    if kind == "integer":
+        return rng.integers(0, 4, (n, m)).astype(float)
+    if kind == "lattice":
+        return cdist(np.round(x), np.round(y))
+    if kind == "plane":
+        return cdist(x, y)
+    if kind == "line squared":
+        near = np.sort(x[:, 0])
+        return (near[:, None] - np.sort(rng.permuted(np.resize(near, m)) + 1e-6 * y[:, 0])) ** 2
+    if kind == "negative":
+        return plain - 0.5
+    if kind == "offset":
+        return 1e6 + plain
+    if kind == "forbidden":
+        return np.where(forbidden, 10.0 ** rng.choice([3, 12, 13, 15, 18, 100, 300]), plain)
+    if kind == "two levels":
+        high = 10.0 ** rng.choice([4, 12, 16, 150], (n, m))
+        return np.where(forbidden, high * (1 + rng.random((n, m))), plain)
+    if kind == "blocks":
+        return np.where(_same_block(n, m), plain, 10.0 ** rng.choice([12, 15, 300]))
+    if kind == "lognormal":
+        return np.exp(10 * rng.normal(size=(n, m)))
+    if kind == "range of 1e15":
+        return 10.0 ** rng.uniform(-15, 0, (n, m)) * rng.choice([1, 1, 1, 0], (n, m))
+    if kind == "range of 1e600":
+        return 10.0 ** rng.uniform(-300, 300, (n, m))
+    if kind == "rank one":  # every plan costs the same, but for rounding
+        return rng.random((n, 1)) + rng.random((1, m))
+    return plain
+
+
+def _same_block(n: int, m: int) -> np.ndarray:
+    return (np.arange(n) % 3)[:, None] == np.arange(m) % 3
+
+
+def make_masses(rng: np.random.Generator, kind: str, n: int, m: int) -> tuple[np.ndarray, ...]:
+    """Return masses of one kind, equal in sum to 1e-6 at least."""
+    if kind == "equal":
+        return np.full(n, 1 / n), np.full(m, 1 / m)
+    if kind in {"integer", "some zero"}:
+        a = rng.integers(0 if kind == "some zero" else 1, 4, n).astype(float)
+        a[0] += 1
+        return a, _split(rng, int(a.sum()), m, zeros=kind == "some zero")
+    if kind == "powers":
+        a, b = 2.0 ** rng.integers(-40, 1, n), 2.0 ** rng.integers(-40, 1, m)
+        short = a.sum() - b.sum()
+        (b if short > 0 else a)[0] += abs(short)
+        return a, b
+    if kind == "one heavy":
+        a, b = rng.random(n), rng.random(m)
+        a[0], b[-1] = 1e9, 1e9
+    elif kind == "tiny ones":
+        a, b = 10.0 ** rng.uniform(-20, 0, n), 10.0 ** rng.uniform(-20, 0, m)
+    elif kind == "blocks":  # the same in every block, but for rounding
+        share = rng.dirichlet(np.ones(3)) + 0.01
+        a, b = share[np.arange(n) % 3], share[np.arange(m) % 3]
+        for masses in (a, b):
+            for block in range(min(3, len(masses))):
+                masses[block::3] *= rng.dirichlet(np.ones(len(masses[block::3])))
+    else:
+        a, b = rng.dirichlet(np.ones(n)), rng.dirichlet(np.ones(m))
+    if kind == "single precision":
+        a, b = (x.astype(np.float32) / x.astype(np.float32).sum() for x in (a, b))
+        return a.astype(float), b.astype(float)
+    return a / a.sum(), b / b.sum()
+
+
+def _split(rng: np.random.Generator, total: int, m: int, *, zeros: bool) -> np.ndarray:
+    """Return m whole numbers with the given sum; without zeros, quarters."""
+    cuts = np.sort(rng.integers(0, total + 1, m - 1))
+    parts = np.diff(np.concatenate([[0], cuts, [total]])).astype(float)
+    if not zeros and (parts == 0).any():
+        parts = 0.75 * parts + 0.25 * total / m if m in {1, 2, 4} else np.full(m, total / m)
+    return parts
+
+
+def exact_optimum(a: list[Fraction], b: list[Fraction], cost: np.ndarray) -> Fraction:
+    """Return the least cost by shortest augmenting paths, in rational numbers.
+
+    Unlike the simplex it keeps no tree: Bellman and Ford find the cheapest way from what is left
+    to what is wanted, through flows that may be taken back.
+    """
+    n, m = cost.shape
+    left, wanted = list(a), list(b)
+    paid = [[Fraction(c) for c in row] for row in cost.tolist()]
+    flow = [[Fraction(0)] * m for _ in range(n)]
+    while any(left):
+        rows = [Fraction(0) if mass else None for mass in left]
+        columns: list[Fraction | None] = [None] * m
+        row_from, column_from = [-1] * n, [-1] * m
+        changed = True
+        while changed:
+            changed = False
+            for i in range(n):
+                if rows[i] is None:
+                    continue
+                for j in range(m):
+                    there = rows[i] + paid[i][j]
+                    if columns[j] is None or there < columns[j]:
+                        columns[j], column_from[j], changed = there, i, True
+            for j in range(m):
+                for i in range(n):
+                    if flow[i][j] and (rows[i] is None or columns[j] - paid[i][j] < rows[i]):
+                        rows[i], row_from[i], changed = columns[j] - paid[i][j], j, True
+        _, end = min((columns[j], j) for j in range(m) if wanted[j])
+        path, j = [], end
+        while True:
+            i = column_from[j]
+            path.append((i, j, 1))
+            if row_from[i] < 0:
+                break
+            j = row_from[i]
+            path.append((i, j, -1))
+        amount = min([left[i], wanted[end], *(flow[p][q] for p, q, s in path if s < 0)])
+        for p, q, s in path:
+            flow[p][q] += s * amount
+        left[i] -= amount
+        wanted[end] -= amount
+    return sum((flow[i][j] * paid[i][j] for i in range(n) for j in range(m)), Fraction(0))
