@@ -92,7 +92,7 @@ def wmd_neighbors(
     announce(_search, "the transport solver")
     with one_blas_thread(), ThreadPoolExecutor(count_jobs(n_jobs)) as pool:
         solved = sum(pool.map(work, range(len(right))))
-    return WmdNeighbors(indices, distances, solved)
+    return WmdNeighbors(indices, ground.in_units(distances), solved)
 
 
 def _find_nearest(
