@@ -25,7 +25,8 @@ class WordMover(Similarity):
     vectors : WordVectors, mapping, or gensim's KeyedVectors
     gamma : float, default=1.0
     metric : {"euclidean", "cosine"}, default="euclidean"
-        Between word vectors: |x − y|, as in the papers; or 1 − cosine.
+        Between word vectors: |x − y|, as in the papers; or 1 − cosine. Zero vectors are as for
+        `wmd`.
     normalize : bool, default=False
         Scale word vectors to length one first, as gensim does; the papers do not.
     tokenizer, stop_words, weights : as for `Documents.of`
@@ -107,14 +108,16 @@ class WordMover(Similarity):
         return self.aligned(left, right)
 
     def _similar(self, distances: FloatArray) -> FloatArray:
-        distances *= -self.gamma
+        with np.errstate(over="ignore"):  # of γ·distance: then the similarity is 0
+            distances *= -self.gamma
         return np.exp(distances, out=distances)
 
 
 def _digest(vectors: WordVectors) -> str:
     """Name a table of word vectors in files: its size, and a checksum of a sample of it."""
     step = max(1, len(vectors) // 1000)
-    sample = np.ascontiguousarray(vectors.array[::step], dtype=np.float32)
+    with np.errstate(over="ignore"):  # infinity names a large number as well as any
+        sample = np.ascontiguousarray(vectors.array[::step], dtype=np.float32)
     names = "\n".join(vectors.words[::step]).encode("utf-8", "surrogatepass")
     digest = hashlib.sha256(names + sample.tobytes()).hexdigest()[:16]
     return f"{len(vectors)}×{vectors.dimensions} {digest}"

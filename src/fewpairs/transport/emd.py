@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from fewpairs.arrays import FloatArray
 from fewpairs.errors import InputError
-from fewpairs.transport.masses import common_unit, read_masses, read_numbers
+from fewpairs.transport.masses import common_unit, read_masses, read_numbers, times_power
 from fewpairs.transport.single import best_flows, moved_cost
 
 
@@ -54,8 +54,11 @@ def emd(
     flows = np.zeros(costs.shape)
     if not len(rows):
         return (0.0, flows) if plan else 0.0
-    there = np.ix_(rows, columns)
-    flows[there] = best_flows(costs[there], supply[rows], demand[columns])
+    if flows.shape == (len(rows), len(columns)):  # as nearly always; indexing takes its time
+        flows = best_flows(costs, supply, demand)
+    else:
+        there = np.ix_(rows, columns)
+        flows[there] = best_flows(costs[there], supply[rows], demand[columns])
     total, cost_exponent = moved_cost(flows, costs)
     with np.errstate(over="ignore"):
         paid = float(np.ldexp(total, cost_exponent + exponent))
@@ -66,7 +69,7 @@ def emd(
             f"{max(np.max(a), np.max(b)):.3g}.",
             "Divide the costs or the masses by a large number.",
         )
-    return (paid, np.ldexp(flows, exponent)) if plan else paid
+    return (paid, times_power(flows, exponent)) if plan else paid
 
 
 def _checked(
@@ -74,7 +77,7 @@ def _checked(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the arguments as arrays; refuse what cannot be moved, or not at a definite cost."""
     supply, demand = read_masses(a, "a"), read_masses(b, "b")
-    costs = read_numbers(cost, "cost")
+    costs = np.ascontiguousarray(read_numbers(cost, "cost"))
     if costs.shape != (len(supply), len(demand)):
         raise InputError(
             f"the masses have the shapes {supply.shape} and {demand.shape}, the costs "

@@ -30,8 +30,11 @@ _SMALLEST = 1e-300
 
 
 def exact_flows(
-    costs: FloatArray, supply: FloatArray, demand: FloatArray, row_above: IntArray
-    , column_above: IntArray
+    costs: FloatArray,
+    supply: FloatArray,
+    demand: FloatArray,
+    row_above: IntArray,
+    column_above: IntArray,
 ) -> FloatArray:
     """Return an optimal plan.
 

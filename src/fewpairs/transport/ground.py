@@ -235,7 +235,8 @@ class Corpus:
 
 def _largest(vectors: FloatArray) -> FloatArray:
     """Return the largest number of each vector, without its sign."""
-    return np.asarray(np.maximum(vectors.max(axis=1, initial=0.0), -vectors.min(axis=1, initial=0.0)))
+    high, low = vectors.max(axis=1, initial=0.0), vectors.min(axis=1, initial=0.0)
+    return np.asarray(np.maximum(high, -low))
 
 
 def _of_length_one(vectors: FloatArray) -> FloatArray:
@@ -243,7 +244,7 @@ def _of_length_one(vectors: FloatArray) -> FloatArray:
     # By a power of two first, so that no square over- or underflows; it changes no digit.
     scaled = np.ldexp(vectors, -np.frexp(_largest(vectors))[1][:, None])
     lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
-    return np.divide(scaled, lengths, out=scaled, where=lengths > 0)
+    return np.asarray(np.divide(scaled, lengths, out=scaled, where=lengths > 0))
 
 
 def _groups(landmarks: Documents, n_words: int) -> Iterator[slice]:

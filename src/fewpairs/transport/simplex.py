@@ -53,9 +53,7 @@ _LEVEL = 2.0**10
 
 
 @njit(**INLINED)
-def solve(
-    costs: FloatArray, rows: int, columns: int, space: Workspace
-) -> tuple[float, bool]:
+def solve(costs: FloatArray, rows: int, columns: int, space: Workspace) -> tuple[float, bool]:
     """Return the least cost; supplies and demands are in the workspace, and are used up.
 
     Parameters
@@ -125,9 +123,7 @@ def solve_finer(
 
 
 @njit(**FINITE_ONLY)
-def _masses_of(
-    costs: FloatArray, rows: int, columns: int, space: Workspace
-) -> tuple[float, float]:
+def _masses_of(costs: FloatArray, rows: int, columns: int, space: Workspace) -> tuple[float, float]:
     """Write the masses that a plan moves; return their sum, and the largest cost that is paid."""
     m = 64 * words_of(rows, columns)
     space.supply[:rows] = 0.0

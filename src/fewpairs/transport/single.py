@@ -9,7 +9,7 @@ but for a small share of its cost, rounding included. Where they do not,
 2. what is still not proven is solved in whole numbers (`exact.py`).
 """
 
-# mypy: disable-error-code="untyped-decorator"
+# mypy: disable-error-code="untyped-decorator,call-arg"
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from numba import njit
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.parallel import announce
 from fewpairs.transport.exact import exact_flows
-from fewpairs.transport.masses import balanced
-from fewpairs.transport.reductions import FINITE_ONLY, smaller
+from fewpairs.transport.masses import balanced, times_power
+from fewpairs.transport.reductions import FINITE_ONLY, INLINED, smaller
 from fewpairs.transport.simplex import solve
-from fewpairs.transport.workspace import PADDING_COST, make_workspace, padded, words_of
+from fewpairs.transport.workspace import PADDING_COST, Workspace, make_workspace, padded, words_of
 
 #: A plan is optimal if it costs at most this share more than a bound.
 _PROVEN = 1e-10
@@ -81,30 +81,28 @@ def best_flows(costs: FloatArray, supply: FloatArray, demand: FloatArray) -> Flo
 
 def moved_cost(flows: FloatArray, costs: FloatArray) -> tuple[float, int]:
     """Return s and k such that the plan costs s·2^k; neither over- nor underflows."""
-    used = flows > 0
-    paid = costs[used]
+    used = np.flatnonzero(flows)
+    paid = costs.ravel()[used]
     exponent = int(np.frexp(np.abs(paid).max(initial=0.0))[1])
-    return float((flows[used] * np.ldexp(paid, -exponent)).sum()), exponent
+    return float((flows.ravel()[used] * times_power(paid, -exponent)).sum()), exponent
 
 
-def _attempt(
-    costs: FloatArray, level: float, supply: FloatArray, demand: FloatArray
-) -> _Attempt:
+def _attempt(costs: FloatArray, level: float, supply: FloatArray, demand: FloatArray) -> _Attempt:
     """Solve with all costs above a level lowered to it."""
     # A power of two brings costs to 1 at most, and changes no digit.
     exponent = int(np.frexp(max(level, -float(costs.min())))[1])
-    lowered = np.ldexp(np.minimum(costs, level), -exponent)
+    lowered = times_power(np.minimum(costs, level), -exponent)
     # The solver's threshold is a share of the mean cost: costs that all lie near 1000 would make
     # it coarse. Subtracting the same from all costs changes no flow.
     lowest = float(lowered.min())
     flows = np.zeros(costs.shape)
     above = np.empty(len(supply), np.int64), np.empty(len(demand), np.int64)
     gap, size = _solve_one(lowered - lowest, lowest, supply, demand, flows, *above)
-    dear = np.flatnonzero((costs > level) & (flows > 0))
+    dear = np.flatnonzero(flows * (costs > level))
     if len(dear):
         with np.errstate(over="ignore"):  # infinitely far above the level is not proven, rightly
-            more = np.ldexp(costs.ravel()[dear], -exponent) - lowered.ravel()[dear]
-            more = float((flows.ravel()[dear] * more).sum())
+            above_level = np.ldexp(costs.ravel()[dear], -exponent) - lowered.ravel()[dear]
+            more = float((flows.ravel()[dear] * above_level).sum())
         gap, size = gap + more, size + more
     if size < _VANISHING:  # beside the level, what is paid is lost in floats; unless it is nothing
         free = lowest >= 0 and not costs[flows > 0].any()
@@ -152,34 +150,42 @@ def _solve_one(
     for j in range(columns):
         space.demand[j] = demand[j]
     solve(inner, rows, columns, space)
+    m = 64 * words_of(rows, columns)  # the number of the first column's node
+    for i in range(rows):
+        above = space.parent[i]
+        row_above[i] = above - m if above >= 0 else -1
+        if above >= 0:
+            flows[i, above - m] = space.flow[i]
+    for j in range(columns):
+        column_above[j] = space.parent[m + j]
+        if column_above[j] >= 0:
+            flows[column_above[j], j] = space.flow[m + j]
+    gap, size = _gap(costs, lowest, m, space)
+    return gap, size
+
+
+@njit(**INLINED)
+def _gap(costs: FloatArray, lowest: float, m: int, space: Workspace) -> tuple[float, float]:
+    """Return what `_solve_one` does, from the tree and its duals; column j is node m + j."""
+    rows, columns = costs.shape
     # Where the lowest cost is negative, the difference may be rounded by more than the cost.
     shifted = max(-lowest, 0.0)
-    m = 64 * words_of(rows, columns)  # the number of the first column's node
     gap, mass, size = 0.0, 0.0, 0.0
-    for node in range(m + columns):
-        if node >= rows and node < m:
-            continue
-        above = space.parent[node]
-        i, j = (node, above - m) if node < m else (above, node - m)
-        if node < m:
-            row_above[i] = j if above >= 0 else -1
-        else:
-            column_above[j] = i
-        if above < 0:
-            continue
-        flow, u, v = space.flow[node], space.u[i], space.v[j]
-        flows[i, j] = flow
-        reduced = costs[i, j] - u - v
-        rounding = _ROUNDING * (costs[i, j] + abs(u) + abs(v) + shifted)
-        gap += flow * max(reduced + rounding, 0.0)
-        mass += flow
-        size += flow * abs(costs[i, j] + lowest)
+    for k in range(rows + columns):
+        node = k if k < rows else m + k - rows
+        above, flow = space.parent[node], space.flow[node]
+        if above >= 0:
+            i, j = (node, above - m) if node < m else (above, node - m)
+            u, v = space.u[i], space.v[j]
+            rounding = _ROUNDING * (costs[i, j] + abs(u) + abs(v) + shifted)
+            gap += flow * max(costs[i, j] - u - v + rounding, 0.0)
+            mass += flow
+            size += flow * abs(costs[i, j] + lowest)
     worst = 0.0
     for i in range(rows):
         u = space.u[i]
-        mine = abs(u) + shifted
         for j in range(columns):
             v = space.v[j]
-            rounding = _ROUNDING * (costs[i, j] + abs(v) + mine)
+            rounding = _ROUNDING * (costs[i, j] + abs(u) + abs(v) + shifted)
             worst = smaller(costs[i, j] - u - v - rounding, worst)
     return gap - mass * worst, size
