@@ -328,3 +328,26 @@ def test_cosines_of_single_precision_vectors_are_at_zero_from_themselves():
     texts = ["w3", "w4 w5"]
     whole = fp.wmd(texts, texts, table, metric="cosine")
     np.testing.assert_allclose(np.diag(whole), 0, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        (([0, 99], [0.5, 0.5], [0, 2]), "between 0 and 59"),
+        (([-1, 1], [0.5, 0.5], [0, 2]), "between 0 and 59"),
+        (([0, 1], [0.5, np.nan], [0, 2]), "not finite"),
+        (([0, 1], [-0.5, 1.5], [0, 2]), "negative"),
+        (([0, 1], [3.0, 4.0], [0, 2]), "document 0 sum to 7"),
+        (([0, 1], [0.5, 0.5], [0, 7]), "starts do not rise"),
+        (([0, 1], [1.0], [0, 2]), "shapes"),
+        (([0.0, 1.0], [0.5, 0.5], [0, 2]), "float64"),
+    ],
+)
+def test_documents_that_would_lead_compiled_code_astray_are_refused(parts, words):
+    bad = fp.Documents(*(np.array(part) for part in parts), vocabulary())
+    good = fp.Documents.of(["w1 w2"], vocabulary())
+    for function in (fp.wmd, fp.wmd_bounds, fp.wmd_neighbors):
+        with pytest.raises(fp.errors.InputError, match=words):
+            function(good, bad)
+    with pytest.raises(fp.errors.InputError, match=words):
+        fp.approximate(bad, fp.WordMover(vocabulary()), landmarks=1)

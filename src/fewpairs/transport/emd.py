@@ -54,7 +54,7 @@ def emd(
     flows = np.zeros(costs.shape)
     if not len(rows):
         return (0.0, flows) if plan else 0.0
-    if flows.shape == (len(rows), len(columns)):  # as nearly always; indexing takes its time
+    if len(rows) * len(columns) == costs.size:  # as nearly always; indexing takes its time
         flows = best_flows(costs, supply, demand)
     else:
         there = np.ix_(rows, columns)
