@@ -40,8 +40,8 @@ class Transport(NamedTuple):
         Σ Pᵢⱼ·Cᵢⱼ; None where a factored kernel came without costs.
     iterations : int
     marginal_error : float
-        Σ |row sums − a| at the end. Where sums of the kernel had to be raised, Σ |column sums − b|
-        is added, which is zero otherwise.
+        Σ |row sums − a| + Σ |column sums − b| at the end. The second is zero but for rounding,
+        unless sums of the kernel had to be raised.
     """
 
     left: FloatArray
@@ -75,6 +75,8 @@ def by_logarithms(
         if error <= tolerance * a.sum():
             break
     plan = np.exp(f[:, None] + g - scaled)
+    # Where reg is far below the costs, sums of logarithms round away what the plan needs.
+    error = float(np.abs(plan.sum(axis=1) - a).sum() + np.abs(plan.sum(axis=0) - b).sum())
     if exponent:
         f = f + exponent * np.log(2)
         plan, error = np.ldexp(plan, exponent), float(np.ldexp(error, exponent))

@@ -22,6 +22,8 @@ from fewpairs.transport.masses import balanced, common_unit, read_masses, read_n
 
 #: Costs over reg beyond this leave no room for the sums of logarithms.
 _LARGEST = 1e300
+#: Rounding of the sums of a plan, as a share of the mass; no smaller error is a failure.
+_SUMS_ROUND = 1e-12
 
 
 def sinkhorn(
@@ -144,7 +146,7 @@ def _judge(found: Transport, raised: int, mass: float, most: int, tolerance: flo
                 f"positive; {off}. Use a better kernel."
             )
         )
-    elif error > tolerance * mass and tolerance > 0:
+    elif tolerance > 0 and error > max(1.001 * tolerance, _SUMS_ROUND) * mass:
         warn(
             NotConvergedWarning(
                 f"stopped after {most} steps: {off}. Pass a larger max_iterations, reg or "
