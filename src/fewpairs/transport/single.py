@@ -28,9 +28,11 @@ from fewpairs.transport.workspace import PADDING_COST, Workspace, make_workspace
 
 #: A plan is optimal if it costs at most this share more than a bound.
 _PROVEN = 1e-10
-#: Costs above this many times the mean cost of a plan are lowered. Rounding beside them is 1e-13 of
+#: Costs above this many times the mean cost of a plan are lowered. Rounding beside them is 1e-14 of
 #: that mean.
-_LEVEL = 2.0**10
+_LEVEL = 2.0**7
+#: A level is worth another attempt if it is this many times lower than the last one.
+_LOWER = 4.0
 #: Below this share of the largest cost, floats begin to lose digits.
 _VANISHING = 1e-280
 #: Rounding of a reduced cost is below this share of its terms.
@@ -71,10 +73,12 @@ def best_flows(costs: FloatArray, supply: FloatArray, demand: FloatArray) -> Flo
         found = _attempt(costs, level, supply, demands)
         if found.excess <= _PROVEN:
             return found.flows
+        # Not below what this plan pays for: dearer plans would look as cheap.
         size, exponent = moved_cost(found.flows, np.abs(costs))
+        dearest = float(np.abs(costs[found.flows > 0]).max())
         with np.errstate(over="ignore"):
-            lower = float(np.ldexp(_LEVEL * size, exponent))
-        if not 0 < lower < level / _LEVEL:
+            lower = max(float(np.ldexp(_LEVEL * size, exponent)), _LOWER * dearest)
+        if not 0 < lower < level / _LOWER:
             return exact_flows(costs, supply, demand, found.row_above, found.column_above)
         level = lower
 
