@@ -168,6 +168,10 @@ class NegativeKernelWarning(FewpairsWarning):
     """An approximated kernel has sums that are not positive."""
 
 
+class NotConvergedWarning(FewpairsWarning):
+    """An iteration stopped at its limit, before its result was as near as asked for."""
+
+
 def warn(warning: FewpairsWarning) -> None:
     """Issue a warning that names the caller's line: the first one outside of fewpairs."""
     level, frame = 2, sys._getframe(1)  # noqa: SLF001 - the only way to know who called

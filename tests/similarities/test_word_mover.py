@@ -83,3 +83,18 @@ def test_stop_words_from_an_iterator_are_those_of_a_list():
     np.testing.assert_array_equal(two, one)
     exact = fp.wmd(["w5", "w6"], ["w5"], table())
     np.testing.assert_allclose(one, np.exp(-exact), atol=1e-14)
+
+
+@pytest.mark.parametrize("power", [-1000, -530, 500, 1000])
+def test_vectors_of_any_size_are_compared_without_a_warning(power):
+    plain = table()
+    large = fp.WordVectors(plain.words, np.ldexp(np.asarray(plain.array, dtype=float), power))
+    mover = fp.WordMover(large, gamma=2.0**-power)
+    assert mover.parameters["vectors"] != fp.WordMover(plain).parameters["vectors"]
+    one = fp.approximate(texts(20), mover, landmarks=6, random_state=0)
+    two = fp.approximate(texts(20), fp.WordMover(plain, gamma=1.0), landmarks=6, random_state=0)
+    np.testing.assert_allclose(one.to_dense(), two.to_dense(), rtol=1e-9, atol=1e-12)
+    far = fp.WordMover(large, gamma=1e300).aligned(
+        fp.Documents.of(["w1"], large), fp.Documents.of(["w2"], large)
+    )
+    assert 0.0 <= far[0] <= 1.0

@@ -116,6 +116,88 @@ def test_costs_of_any_size_give_the_same_digits(scale):
     np.testing.assert_array_equal(same_plan, plan)
 
 
+@pytest.mark.parametrize("scale", [2.0**-1040, 2.0**-1000, 2.0**500, 2.0**1019])
+def test_masses_of_any_size_give_the_same_digits(scale):
+    a, b = np.array([3.0, 1.0, 4.0, 1.0]), np.array([2.0, 2.0, 5.0])
+    cost = np.random.default_rng(6).random((4, 3)) / 64
+    value, plan = fp.emd(a, b, cost, plan=True)
+    scaled, same_plan = fp.emd(a * scale, b * scale, cost, plan=True)
+    assert scaled == value * scale
+    np.testing.assert_array_equal(same_plan, plan * scale)
+
+
+def test_a_cost_that_is_no_number_is_refused():
+    with pytest.raises(fp.errors.InputError, match="too large for a number"):
+        fp.emd([1e200], [1e200], [[1e200]])
+    assert fp.emd([1e200], [1e200], [[1e-200]]) == pytest.approx(1.0)
+    assert fp.emd([1e308, 1e308], [1e308, 1e308], np.zeros((2, 2))) == 0.0
+
+
+@pytest.mark.parametrize("n", [4, 30])
+@pytest.mark.parametrize("forbidden", [1e9, 1e12, 1e13, 1e15, 1e18, 1e100, 1e300])
+def test_forbidden_ways_change_nothing_where_there_are_others(n, forbidden):
+    rng = np.random.default_rng(n)
+    for _ in range(10):
+        cost = rng.random((n, n))
+        closed = rng.random((n, n)) < 0.4
+        np.fill_diagonal(closed, val=False)
+        rows, columns = linear_sum_assignment(np.where(closed, 1e4, cost))
+        best = cost[rows, columns].mean()
+        weights = np.full(n, 1 / n)
+        value, plan = fp.emd(weights, weights, np.where(closed, forbidden, cost), plan=True)
+        assert value == pytest.approx(best, rel=1e-9)
+        assert plan[closed].max() == 0
+
+
+def test_small_costs_beside_large_ones_are_solved_exactly():
+    """A tenth of the mass must go a dear way; what the rest costs is 1e-13 of that."""
+    cost = np.array([[1e13, 1e13, 1e13], [1.0, 2.0, 4.0], [2.0, 4.0, 9.0]])
+    a, b = [1.0, 4.0, 5.0], [3.0, 3.0, 4.0]
+    value, plan = fp.emd(a, b, cost, plan=True)
+    assert value == 1e13 + 28.0
+    assert plan.tolist() == [[0, 0, 1], [0, 1, 3], [3, 2, 0]]
+
+
+def test_a_tiny_mass_on_a_dear_way_is_paid_for():
+    cost = np.array([[1e20, 1e20], [1.0, 3.0], [2.0, 1.0]])
+    value = fp.emd([2.0**-50, 1.0, 1.0], [1.0, 1.0 + 2.0**-50], cost)
+    assert value == pytest.approx(1e20 * 2.0**-50 + 2.0, rel=1e-10)
+
+
+def test_rounding_of_weights_is_not_paid_for():
+    """Sums of 0.1 and 0.2 differ from 0.3 in the last digit, and the only other way is closed."""
+    cost = [[1.0, 2.0, 1e300], [1e300, 1e300, 1.0]]
+    value = fp.emd([0.3, 0.7], [0.1, 0.2, 0.7], cost)
+    assert value == pytest.approx(0.1 + 0.4 + 0.7, rel=1e-12)
+    value = fp.emd([0.1 + 0.2, 0.7], [0.3, 0.7], [[0.0, 1e300], [1e300, 0.0]])
+    assert value == 0.0
+
+
+def test_weights_normalised_in_single_precision_are_taken():
+    rng = np.random.default_rng(7)
+    for _ in range(200):
+        n, m = rng.integers(2, 60, 2)
+        a, b = rng.random(n).astype(np.float32), rng.random(m).astype(np.float32)
+        cost = rng.random((n, m))
+        value = fp.emd(a / a.sum(), b / b.sum(), cost)
+        exact = fp.emd(a.astype(float) / a.astype(float).sum(), b / b.sum(dtype=float), cost)
+        assert value == pytest.approx(exact, rel=1e-5)
+
+
+def test_one_against_very_many_needs_no_memory():
+    many = np.full(200_000, 1 / 200_000)
+    cost = np.linspace(0, 1, 200_000)
+    assert fp.emd([1.0], many, cost[None]) == pytest.approx(0.5)
+    assert fp.emd(many, [1.0], cost[:, None]) == pytest.approx(0.5)
+
+
+def test_integers_and_any_layout_are_fine():
+    cost = np.arange(12).reshape(4, 3)
+    value = fp.emd([1, 2, 3, 4], [5, 3, 2], cost)
+    assert value == fp.emd([1.0, 2, 3, 4], [5, 3, 2], np.asfortranarray(cost, dtype=np.float32))
+    assert value == fp.emd([5, 3, 2], [1, 2, 3, 4], cost.T)
+
+
 def test_masses_of_zero_are_left_out():
     cost = np.array([[5.0, 1.0], [2.0, 7.0], [0.0, 0.0]])
     value, plan = fp.emd([0.5, 0.5, 0.0], [0.5, 0.5], cost, plan=True)
@@ -133,6 +215,19 @@ def test_masses_of_zero_are_left_out():
         ([1.0], [0.9], [[1.0]], "sums"),
         ([1.0], [1.0], [[np.inf]], "not finite"),
         ([], [], np.empty((0, 0)), "empty"),
+        ([1.0], [1.0], [[1e400]], "not finite"),
+        ([1e308, np.inf], [1.0], [[1.0], [1.0]], "a\\[1\\] is inf"),
+        ([1e308, 1e308], [1e308], [[1.0], [1.0]], "sums"),
+        (np.ma.masked_array([1.0, 2.0], [0, 1]), [1.0], [[1.0], [1.0]], "a is a masked"),
+        ([1.0], [1.0], np.ma.masked_array([[1.0]]), "cost is a masked"),
+        ([1.0], ["heavy"], [[1.0]], "b is a list that cannot"),
+        ([1.0], ["1.0"], [[1.0]], "b is a list that cannot"),
+        ([1.0], [1.0 + 1j], [[1.0]], "b is a list that cannot"),
+        ([1.0], [object()], [[1.0]], "b is a list that cannot"),
+        ([10**400], [1.0], [[1.0]], "a is a list that cannot"),
+        ([1.0], [1.0], [[1.0], [2.0, 3.0]], "cost is a list that cannot"),
+        ([1.0], [None], [[1.0]], "b\\[0\\] is nan"),
+        (None, [1.0], [[1.0]], "a has the shape"),
     ],
 )
 def test_bad_input_is_named(a, b, cost, words):

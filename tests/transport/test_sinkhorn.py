@@ -165,3 +165,58 @@ def test_an_empty_place_needs_no_kernel():
     a[3] = 0
     found = fp.sinkhorn(a / a.sum(), b, kernel=np.exp(-cost))
     assert found.plan[3].sum() == 0
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e160, 1e290])
+def test_units_of_masses_and_costs_do_not_matter(scale):
+    a, b, cost, *_ = problem()
+    plain = fp.sinkhorn(a, b, cost, reg=0.1)
+    masses = fp.sinkhorn(a * scale, b * scale, cost, reg=0.1)
+    assert masses.cost == pytest.approx(plain.cost * scale, rel=1e-9)
+    np.testing.assert_allclose(masses.plan, plain.plan * scale, rtol=1e-6)
+    np.testing.assert_allclose(np.exp(masses.left - plain.left) / scale, 1, rtol=1e-6)
+    costs = fp.sinkhorn(a, b, cost * scale, reg=0.1 * scale)
+    assert costs.cost == pytest.approx(plain.cost * scale, rel=1e-9)
+    kernel = np.exp(-cost / 0.1)
+    by_kernel = fp.sinkhorn(a, b, cost, kernel=kernel * scale)
+    assert by_kernel.cost == pytest.approx(plain.cost, rel=1e-7)
+    whole = by_kernel.left[:, None] * (kernel * scale) * by_kernel.right
+    np.testing.assert_allclose(whole, by_kernel.plan, rtol=1e-9)
+    heavy = fp.sinkhorn(a * scale, b * scale, cost, kernel=kernel)
+    np.testing.assert_allclose(heavy.plan, by_kernel.plan * scale, rtol=1e-9)
+
+
+def test_a_limit_that_comes_too_early_is_told_with_the_error():
+    a, b, cost, *_ = problem()
+    for arguments in ({"cost": cost, "reg": 1e-3}, {"kernel": np.exp(-cost / 0.05)}):
+        with pytest.warns(fp.errors.NotConvergedWarning, match="after 3 steps") as caught:
+            found = fp.sinkhorn(a, b, **arguments, max_iterations=3)
+        assert f"off by {found.marginal_error:.2g}" in str(caught[0].message)
+        assert caught[0].filename == __file__
+        fp.sinkhorn(a, b, **arguments, max_iterations=3, tolerance=0)  # asked for, so not told
+
+
+def test_weights_normalised_in_single_precision_are_taken():
+    a, b, cost, *_ = problem()
+    single = fp.sinkhorn(a.astype(np.float32), b.astype(np.float32), cost, reg=0.1)
+    assert single.marginal_error < 1e-8
+    assert single.cost == pytest.approx(fp.sinkhorn(a, b, cost, reg=0.1).cost, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"cost": [[1e200]], "reg": 1e-200}, "too large for a number"),
+        ({"cost": np.ma.masked_array([[1.0]]), "reg": 1.0}, "masked"),
+        ({"cost": [["dear"]], "reg": 1.0}, "real numbers"),
+        ({"kernel": [[np.inf]]}, "not finite"),
+        ({"kernel": np.ma.masked_array([[1.0]])}, "masked"),
+        ({"kernel": "rbf"}, "real numbers"),
+        ({"cost": [[1.0]], "reg": 1.0, "max_iterations": 0}, "max_iterations is 0"),
+        ({"cost": [[1.0]], "reg": 1.0, "tolerance": np.nan}, "tolerance is nan"),
+        ({"cost": [[1e300]], "kernel": [[1.0]], "a": [1e300], "b": [1e300]}, "too large"),
+    ],
+)
+def test_what_cannot_be_computed_is_refused(arguments, words):
+    with pytest.raises(fp.errors.InputError, match=words):
+        fp.sinkhorn(**{"a": [1.0], "b": [1.0]} | arguments)

@@ -7,6 +7,7 @@ import ot
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 import fewpairs as fp
@@ -229,7 +230,124 @@ def test_a_result_that_does_not_fit_is_refused():
     assert fp.wmd(texts[:2], None, vocabulary(), ceiling=32).shape == (2, 2)
 
 
-def test_vectors_whose_squares_overflow_are_refused_by_name():
-    table = fp.WordVectors(["ape", "bee"], [[1.0], [1e160]])
-    with pytest.raises(fp.errors.InputError, match="'bee' is longer"):
+@pytest.mark.parametrize("scale", [2.0**-1000, 2.0**-530, 2.0**-450, 2.0**500, 2.0**1000])
+def test_vectors_of_any_size_give_the_same_digits(scale):
+    rng = np.random.default_rng(8)
+    plain = vocabulary()
+    large = fp.WordVectors(plain.words, plain.array * scale)
+    documents = [*corpus(12, rng), []]
+    options = {"empty": "far"}
+    for others in (None, documents[:5]):
+        np.testing.assert_allclose(
+            fp.wmd(documents, others, large, **options) / scale,
+            fp.wmd(documents, others, plain, **options),
+            rtol=1e-13,
+            atol=1e-15,
+        )
+    for kind in ("centroid", "relaxed", "relaxed-both"):
+        np.testing.assert_allclose(
+            fp.wmd_bounds(documents, documents[:5], large, kind=kind, **options) / scale,
+            fp.wmd_bounds(documents, documents[:5], plain, kind=kind, **options),
+            rtol=1e-13,
+            atol=1e-15,
+        )
+    found, same = (
+        fp.wmd_neighbors(documents, vectors=table, k=3, **options) for table in (large, plain)
+    )
+    np.testing.assert_allclose(found.distances / scale, same.distances, rtol=1e-13, atol=1e-15)
+    for choice in ({"metric": "cosine"}, {"normalize": True}):
+        np.testing.assert_array_equal(
+            fp.wmd(documents, None, large, **choice, **options),
+            fp.wmd(documents, None, plain, **choice, **options),
+        )
+
+
+def test_a_distance_that_is_no_number_is_refused_by_the_word():
+    table = fp.WordVectors(["ape", "bee"], [[1.0], [1.5e308]])
+    with pytest.raises(fp.errors.InputError, match="'bee' is too long"):
         fp.wmd(["ape", "bee"], None, table)
+    assert fp.wmd(["ape", "bee"], None, table, normalize=True)[0, 1] == 0.0
+
+
+@pytest.mark.parametrize("far", [1e12, 1e160, 1e300])
+def test_a_word_that_is_far_from_all_others_spoils_none(far):
+    near = np.array([[3.0, 0.0], [0.0, 4.0], [0.0, 0.0]])
+    table = fp.WordVectors(["ape", "bee", "cow", "far"], np.vstack([near, [[far, 0.0]]]))
+    texts = ["ape", "bee"]
+    distances = fp.wmd([*texts, "ape bee", "cow far"], None, table)
+    assert distances[0, 1] == pytest.approx(5.0, rel=1e-12)
+    assert distances[0, 2] == pytest.approx(2.5, rel=1e-12)
+    assert distances[0, 3] == pytest.approx(far / 2, rel=1e-11)
+    similar = fp.WordMover(table, gamma=0.1).aligned(*(fp.Documents.of([t], table) for t in texts))
+    assert similar[0] == pytest.approx(np.exp(-0.5), rel=1e-12)
+
+
+@pytest.mark.parametrize("size", [1e-8, 1e-10, 1e-13, 1e-30, 1e-200])
+def test_differences_far_below_the_mean_distance_are_solved(size):
+    """Most words lie together, a few far away; all of them move a little."""
+    rng = np.random.default_rng(9)
+    places = rng.normal(size=(18, 2)) * size
+    places[[8, 17], 0] = 1.0
+    table = fp.WordVectors([f"w{k}" for k in range(18)], places)
+    texts = [[f"w{k}" for k in range(9)], [f"w{k}" for k in range(9, 18)]]
+    near = np.hypot(*np.moveaxis((places[:8, None] - places[9:17]) / size, 2, 0))
+    rows, columns = linear_sum_assignment(near)
+    last = abs(places[8, 1] / size - places[17, 1] / size)
+    best = (near[rows, columns].sum() + last) / 9
+    assert fp.wmd(texts, None, table)[0, 1] / size == pytest.approx(best, rel=1e-9)
+    assert fp.wmd_neighbors(texts, vectors=table, k=1).distances[0, 0] / size == pytest.approx(
+        best, rel=1e-9
+    )
+
+
+def test_zero_vectors_have_one_cosine_distance_everywhere():
+    table = fp.WordVectors(["none", "nil", "x", "y"], [[0.0, 0], [0, 0], [2, 0], [0, 3]])
+    texts = ["none x", "nil x", "none", "nil", "x", "y"]
+    whole = fp.wmd(texts, None, table, metric="cosine")
+    exact = [
+        [0, 0, 0.5, 0.5, 0.5, 1],
+        [0, 0, 0.5, 0.5, 0.5, 1],
+        [0.5, 0.5, 0, 0, 1, 1],
+        [0.5, 0.5, 0, 0, 1, 1],
+        [0.5, 0.5, 1, 1, 0, 1],
+        [1, 1, 1, 1, 1, 0],
+    ]
+    np.testing.assert_allclose(whole, exact, atol=1e-15)
+    np.testing.assert_allclose(fp.wmd(texts, texts, table, metric="cosine"), exact, atol=1e-15)
+    documents = fp.Documents.of(texts, table)
+    i, j = np.indices((6, 6)).reshape(2, -1)
+    aligned = Ground.of(table, "cosine", normalize=False).aligned(documents[i], documents[j])
+    np.testing.assert_allclose(aligned.reshape(6, 6), exact, atol=1e-15)
+    found = fp.wmd_neighbors(texts, texts, table, k=6, metric="cosine")
+    np.testing.assert_allclose(found.distances, np.sort(exact, axis=1), atol=1e-15)
+
+
+def test_cosines_of_single_precision_vectors_are_at_zero_from_themselves():
+    plain = vocabulary()
+    table = fp.WordVectors(plain.words, plain.array.astype(np.float32))
+    texts = ["w3", "w4 w5"]
+    whole = fp.wmd(texts, texts, table, metric="cosine")
+    np.testing.assert_allclose(np.diag(whole), 0, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        (([0, 99], [0.5, 0.5], [0, 2]), "between 0 and 59"),
+        (([-1, 1], [0.5, 0.5], [0, 2]), "between 0 and 59"),
+        (([0, 1], [0.5, np.nan], [0, 2]), "not finite"),
+        (([0, 1], [-0.5, 1.5], [0, 2]), "negative"),
+        (([0, 1], [3.0, 4.0], [0, 2]), "document 0 sum to 7"),
+        (([0, 1], [0.5, 0.5], [0, 7]), "starts do not rise"),
+        (([0, 1], [1.0], [0, 2]), "shapes"),
+        (([0.0, 1.0], [0.5, 0.5], [0, 2]), "float64"),
+    ],
+)
+def test_documents_that_would_lead_compiled_code_astray_are_refused(parts, words):
+    bad = fp.Documents(*(np.array(part) for part in parts), vocabulary())
+    good = fp.Documents.of(["w1 w2"], vocabulary())
+    for function in (fp.wmd, fp.wmd_bounds, fp.wmd_neighbors):
+        with pytest.raises(fp.errors.InputError, match=words):
+            function(good, bad)
+    with pytest.raises(fp.errors.InputError, match=words):
+        fp.approximate(bad, fp.WordMover(vocabulary()), landmarks=1)

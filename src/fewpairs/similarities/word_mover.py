@@ -16,6 +16,9 @@ from fewpairs.text.tokens import StopWords, Tokenizer, read_stop_words
 from fewpairs.text.word_vectors import WordVectors
 from fewpairs.transport.ground import Ground
 
+#: Vectors beyond 2^±100 are scaled before they become single precision, for a checksum.
+_SINGLE = 100
+
 
 class WordMover(Similarity):
     """exp(−γ·WMD(x, y)) of texts, token lists, or prepared `Documents`.
@@ -25,7 +28,8 @@ class WordMover(Similarity):
     vectors : WordVectors, mapping, or gensim's KeyedVectors
     gamma : float, default=1.0
     metric : {"euclidean", "cosine"}, default="euclidean"
-        Between word vectors: |x − y|, as in the papers; or 1 − cosine.
+        Between word vectors: |x − y|, as in the papers; or 1 − cosine. Zero vectors are as for
+        `wmd`.
     normalize : bool, default=False
         Scale word vectors to length one first, as gensim does; the papers do not.
     tokenizer, stop_words, weights : as for `Documents.of`
@@ -107,14 +111,20 @@ class WordMover(Similarity):
         return self.aligned(left, right)
 
     def _similar(self, distances: FloatArray) -> FloatArray:
-        distances *= -self.gamma
+        with np.errstate(over="ignore"):  # of γ·distance: then the similarity is 0
+            distances *= -self.gamma
         return np.exp(distances, out=distances)
 
 
 def _digest(vectors: WordVectors) -> str:
     """Name a table of word vectors in files: its size, and a checksum of a sample of it."""
     step = max(1, len(vectors) // 1000)
-    sample = np.ascontiguousarray(vectors.array[::step], dtype=np.float32)
+    sample = np.asarray(vectors.array[::step], dtype=np.float64)
+    exponent = int(np.frexp(np.abs(sample).max(initial=0.0))[1])
+    if abs(exponent) <= _SINGLE:
+        exponent = 0
+    single = np.ascontiguousarray(np.ldexp(sample, -exponent), dtype=np.float32)
     names = "\n".join(vectors.words[::step]).encode("utf-8", "surrogatepass")
-    digest = hashlib.sha256(names + sample.tobytes()).hexdigest()[:16]
-    return f"{len(vectors)}×{vectors.dimensions} {digest}"
+    digest = hashlib.sha256(names + single.tobytes()).hexdigest()[:16]
+    unit = f" ×2^{exponent}" if exponent else ""
+    return f"{len(vectors)}×{vectors.dimensions} {digest}{unit}"

@@ -24,6 +24,8 @@ from fewpairs.text.word_vectors import WordVectors
 
 WEIGHTS = ("nbow", "tfidf")
 EMPTY = ("error", "far", "drop")
+#: How far the sum of weights may be from one: rounding in single precision.
+_SUM = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +99,7 @@ class Documents:
         _check_names(weights, empty)
         table = WordVectors.of(vectors)
         if isinstance(texts, Documents):
-            return texts.over(table)
+            return texts.over(table)._sound()  # noqa: SLF001 - its own
         listed = list(read_texts(texts))
         if not listed:
             raise InputError(
@@ -108,7 +110,7 @@ class Documents:
         if all(isinstance(text, Documents) for text in listed):
             for one in {id(text.vectors): text for text in listed}.values():
                 one.over(table)
-            return cls.joined(listed)
+            return cls.joined(listed)._sound()  # noqa: SLF001 - its own
         counted, n_unknown = _counted(listed, table, tokenizer, read_stop_words(stop_words))
         return counted._without_empty(empty, n_unknown)._weighted(weights)  # noqa: SLF001 - its own
 
@@ -119,6 +121,21 @@ class Documents:
                 "the documents were made with other word vectors.",
                 "Their words are rows of that table.",
                 "Pass the same WordVectors, or the texts themselves.",
+            )
+        return self
+
+    def _sound(self) -> Documents:
+        """Return the documents, which anyone may have made; refuse what compiled code would trust.
+
+        Beyond the end of an array it would read whatever lies there.
+        """
+        words, weights, starts = (np.asarray(x) for x in (self.words, self.weights, self.starts))
+        fault = _fault(words, weights, starts, len(self.vectors))
+        if fault:
+            raise InputError(
+                f"{fault}.",
+                "Documents are rows of the table of vectors, with weights that sum to one.",
+                "Make them by fewpairs.Documents.of(texts, vectors).",
             )
         return self
 
@@ -205,6 +222,28 @@ class Documents:
     def __repr__(self) -> str:
         mean = len(self.words) / max(1, len(self))
         return f"<{len(self):,} documents of {mean:.1f} different words on average>"
+
+
+def _fault(
+    words: npt.NDArray[Any], weights: npt.NDArray[Any], starts: npt.NDArray[Any], n_words: int
+) -> str:
+    """Say what is wrong with a bag of words; nothing, if nothing is."""
+    if words.dtype.kind not in "iu" or starts.dtype.kind not in "iu" or weights.dtype.kind != "f":
+        return f"words, weights and starts are {words.dtype}, {weights.dtype} and {starts.dtype}"
+    shapes = words.ndim == weights.ndim == starts.ndim == 1 and len(words) == len(weights)
+    if not shapes or len(starts) < 2:  # noqa: PLR2004 - one document has a start and an end
+        shown = f"{words.shape}, {weights.shape} and {starts.shape}"
+        return f"words, weights and starts have the shapes {shown}"
+    if starts[0] != 0 or starts[-1] != len(words) or (np.diff(starts) < 0).any():
+        return f"starts do not rise from 0 to the number of words, {len(words)}"
+    if len(words) and not 0 <= words.min() <= words.max() < n_words:
+        return f"words are not between 0 and {n_words - 1}"
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        return "weights are not finite, or negative"
+    sizes = np.diff(starts)
+    sums = np.bincount(np.repeat(np.arange(len(sizes)), sizes), weights, minlength=len(sizes))
+    off = np.flatnonzero((np.abs(sums - 1) > _SUM) & (sizes > 0))
+    return f"the weights of document {off[0]} sum to {sums[off[0]]:.9g}" if len(off) else ""
 
 
 def _check_names(weights: str, empty: str) -> None:

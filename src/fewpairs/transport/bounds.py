@@ -57,14 +57,14 @@ def wmd_bounds(
         documents, others, vectors, metric="euclidean", normalize=normalize, options=options
     )
     if kind == "centroid":
-        return _between_centroids(left, right, ground)
+        return ground.in_units(_between_centroids(left, right, ground))
     corpus = Corpus.of(left)
     word_vectors = ground.vectors[corpus.vocabulary]
     result = np.empty((len(left), len(right)))
     for k, other in enumerate(right):
         table = distance_table(word_vectors, ground.vectors[other.words], cosine=False)
         result[:, k] = relaxed(corpus, table, other, ground.far, both=kind == "relaxed-both")
-    return result
+    return ground.in_units(result)
 
 
 def _between_centroids(left: Documents, right: Documents, ground: Ground) -> FloatArray:

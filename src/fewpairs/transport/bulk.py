@@ -20,9 +20,16 @@ import numpy.typing as npt
 from numba import njit
 
 from fewpairs.arrays import FloatArray, IntArray
-from fewpairs.transport.distances import REORDERED, cosine_distance, distance
+from fewpairs.transport.distances import (
+    REORDERED,
+    VANISHING,
+    both_zero,
+    cosine_distance,
+    distance,
+    tiny_distance,
+)
 from fewpairs.transport.reductions import FINITE_ONLY, INLINED, uncounted
-from fewpairs.transport.simplex import solve
+from fewpairs.transport.simplex import solve, solve_finer
 from fewpairs.transport.workspace import (
     NO_MASS,
     PADDING_COST,
@@ -64,7 +71,8 @@ def one_against_many(
     result : ndarray
         One distance for each document.
     """
-    owner = make_workspace(max(longest(starts), len(other_weights)))
+    rows, columns = longest(starts), len(other_weights)
+    owner = make_workspace(max(rows, columns), rows * padded(columns))
     # A function of its own, because only arguments can be borrowed without counting references.
     _walk(table, place, other_weights, words, weights, starts, far, result, owner)
 
@@ -112,10 +120,26 @@ def pair_by_pair(
     result : ndarray
         One distance for each pair.
     """
+    most = max(longest(left[2]), longest(right[2]))
+    owner = make_workspace(most, most * padded(most))
+    _walk_pairs(vectors, left, right, cosine, far, result, most, owner)
+
+
+@njit(**INLINED)
+def _walk_pairs(
+    vectors: FloatArray,
+    left: Bags,
+    right: Bags,
+    cosine: bool,
+    far: float,
+    result: FloatArray,
+    most: int,
+    owner: Workspace,
+) -> None:
+    """Solve pair after pair in one workspace, for documents of up to `most` words."""
+    space = borrowed(owner)
     words, weights, starts = left
     other_words, other_weights, other_starts = right
-    most = max(longest(starts), longest(other_starts))
-    space = make_workspace(most)
     own, place = np.arange(most), np.empty(most, np.int64)
     buffer = np.empty(most * most)
     for p in range(len(starts) - 1):
@@ -144,6 +168,14 @@ def _fill_costs(
         for j in range(len(others)):
             x, y = vectors[words[i]], vectors[others[j]]
             table[i, j] = cosine_distance(x, y) if cosine else distance(x, y)
+    # Seldom, and therefore not in the loop above, which would be slower for it.
+    for i in range(len(words)):
+        for j in range(len(others)):
+            if cosine and table[i, j] == 1.0:
+                if both_zero(vectors[words[i]], vectors[others[j]]):
+                    table[i, j] = 0.0
+            elif not cosine and table[i, j] < VANISHING:
+                table[i, j] = tiny_distance(vectors[words[i]], vectors[others[j]])
 
 
 @njit(**FINITE_ONLY)
@@ -230,7 +262,9 @@ def transport(table: FloatArray, n_rows: int, n_columns: int, space: Workspace) 
         for k in range(n_rows):
             total += table[space.rows[k], space.columns[0]] * space.supply[k]
         return total
-    return solve(_copied(table, n_rows, n_columns, space), n_rows, n_columns, space)
+    costs = _copied(table, n_rows, n_columns, space)
+    total, coarse = solve(costs, n_rows, n_columns, space)
+    return solve_finer(costs, n_rows, n_columns, total, space) if coarse else total
 
 
 @njit(**INLINED)

@@ -15,6 +15,10 @@ REORDERED = FINITE_ONLY | {"fastmath": True}
 #: Where |x|² + |y|² − 2x·y is below this share of |x|² + |y|², it is computed anew from x − y. At
 #: the limit its rounding, 2e-16 of the sum, is 2e-10 of the result, and 1e-10 of the distance.
 _CANCELLED = 1e-6
+#: Squares of distances below this may have lost digits, or all of them; then differences are
+#: enlarged before they are squared.
+VANISHING = 1e-140
+_ENLARGED = 2.0**600
 
 
 def distance_table(left: FloatArray, right: FloatArray, *, cosine: bool) -> FloatArray:
@@ -23,9 +27,10 @@ def distance_table(left: FloatArray, right: FloatArray, *, cosine: bool) -> Floa
     Parameters
     ----------
     left, right : ndarray of shape (n, d), (m, d)
-        Of length one if `cosine`.
+        Of length one if `cosine`, or zero.
     cosine : bool
-        1 − x·y instead of |x − y|.
+        1 − x·y instead of |x − y|. A zero vector has no direction: it is at 1 from all that have
+        one, and at 0 from other zero vectors.
 
     Returns
     -------
@@ -35,6 +40,9 @@ def distance_table(left: FloatArray, right: FloatArray, *, cosine: bool) -> Floa
     if cosine:
         np.subtract(1.0, table, out=table)
         np.maximum(table, 0.0, out=table)
+        without = ~right.any(axis=1)
+        if without.any():
+            table[np.ix_(~left.any(axis=1), without)] = 0.0
         return table
     _to_distances(table, left, right)
     return table
@@ -56,10 +64,12 @@ def _to_distances(table: FloatArray, left: FloatArray, right: FloatArray) -> Non
             square = both - 2.0 * row[j]
             lowest = smaller(square - _CANCELLED * both, lowest)
             row[j] = np.sqrt(max(square, 0.0))
-        if lowest < 0.0:  # seldom: some vector is nearly this one
+        if lowest < VANISHING * VANISHING:  # seldom: some vector is nearly this one
             for j in range(m):
-                if row[j] * row[j] < _CANCELLED * (mine + right_squares[j]):
+                if row[j] * row[j] < _CANCELLED * (mine + right_squares[j]) or row[j] < VANISHING:
                     row[j] = distance(left[i], right[j])
+                    if row[j] < VANISHING:
+                        row[j] = tiny_distance(left[i], right[j])
 
 
 @njit(**REORDERED)
@@ -73,11 +83,21 @@ def _squared_length(x: FloatArray) -> float:
 
 @njit(**REORDERED)
 def distance(x: FloatArray, y: FloatArray) -> float:
-    """Return |x − y|."""
+    """Return |x − y|; where it is below `VANISHING`, see `tiny_distance`."""
     total = 0.0
     for k in range(len(x)):
         total += (x[k] - y[k]) * (x[k] - y[k])
     return float(np.sqrt(total))
+
+
+@njit(**REORDERED)
+def tiny_distance(x: FloatArray, y: FloatArray) -> float:
+    """Return |x − y| where its square may have vanished."""
+    total = 0.0
+    for k in range(len(x)):
+        enlarged = _ENLARGED * (x[k] - y[k])
+        total += enlarged * enlarged
+    return float(np.sqrt(total) / _ENLARGED)
 
 
 @njit(**REORDERED)
@@ -87,3 +107,9 @@ def cosine_distance(x: FloatArray, y: FloatArray) -> float:
     for k in range(len(x)):
         total += x[k] * y[k]
     return max(1.0 - total, 0.0)
+
+
+@njit(**REORDERED)
+def both_zero(x: FloatArray, y: FloatArray) -> bool:
+    """Say whether both are zero vectors, which are in one place even if they have no direction."""
+    return bool(_squared_length(x) + _squared_length(y) == 0.0)

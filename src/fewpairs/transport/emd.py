@@ -1,22 +1,16 @@
 """emd(): the exact earth mover's distance between two lists of masses."""
 
-# mypy: disable-error-code="untyped-decorator"
-
 from __future__ import annotations
 
 from typing import Literal, overload
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from fewpairs.arrays import FloatArray
 from fewpairs.errors import InputError
-from fewpairs.parallel import announce
-from fewpairs.transport.masses import read_masses, refuse_unequal
-from fewpairs.transport.reductions import FINITE_ONLY
-from fewpairs.transport.simplex import solve
-from fewpairs.transport.workspace import PADDING_COST, make_workspace, padded, words_of
+from fewpairs.transport.masses import common_unit, read_masses, read_numbers, times_power
+from fewpairs.transport.single import best_flows, moved_cost
 
 
 @overload
@@ -35,9 +29,11 @@ def emd(
     Parameters
     ----------
     a, b : array of shape (n,), (m,)
-        Not negative; their sums must agree to 1e-8 of their size (`b` is scaled to the last bit).
+        Not negative; their sums must agree to 1e-6 of their size, as those of weights do that
+        were divided by their sum in single precision. `b` is then scaled to the sum of `a`.
     cost : array of shape (n, m)
-        What one unit costs from i to j; any finite numbers.
+        What one unit costs from i to j; any finite numbers, however much they differ. For a
+        forbidden way pass a large one, such as 1e100; if it must be used, the result shows it.
     plan : bool, default=False
         Also return the n × m flows.
 
@@ -52,27 +48,28 @@ def emd(
     2.0
     """
     supply, demand, costs = _checked(a, b, cost)
-    rows, columns = np.flatnonzero(supply > 0), np.flatnonzero(demand > 0)
+    # Powers of two change no digit: whatever the units, it is the same problem.
+    supply, demand, exponent = common_unit(supply, demand)
+    rows, columns = np.flatnonzero(supply), np.flatnonzero(demand)
     flows = np.zeros(costs.shape)
-    total = 0.0
-    if len(rows) and len(columns):
-        # The solver's tolerances are absolute, so it gets shares of all mass, whatever the unit.
-        mass = float(supply.sum())
-        shares, demands = supply[rows] / mass, demand[columns] / float(demand.sum())
-        # It takes very large costs for padding. A power of two brings all of them to 1 at most,
-        # and changes no digit.
-        needed = costs[np.ix_(rows, columns)]
-        exponent = int(np.frexp(np.abs(needed).max())[1])
-        needed = np.ldexp(needed, -exponent)
-        # Its threshold is a share of the mean cost: costs that all lie near 1000 would make it
-        # coarse. Subtracting the same from all costs changes no flow.
-        lowest = float(needed.min())
-        used = np.zeros(needed.shape)
-        announce(_solve_one, "the transport solver")
-        least = float(_solve_one(needed - lowest, shares, demands, used)) + lowest
-        total = float(np.ldexp(least, exponent)) * mass
-        flows[np.ix_(rows, columns)] = used * mass
-    return (total, flows) if plan else total
+    if not len(rows):
+        return (0.0, flows) if plan else 0.0
+    if len(rows) * len(columns) == costs.size:  # as nearly always; indexing takes its time
+        flows = best_flows(costs, supply, demand)
+    else:
+        there = np.ix_(rows, columns)
+        flows[there] = best_flows(costs[there], supply[rows], demand[columns])
+    total, cost_exponent = moved_cost(flows, costs)
+    with np.errstate(over="ignore"):
+        paid = float(np.ldexp(total, cost_exponent + exponent))
+    if not np.isfinite(paid):
+        raise InputError(
+            "the cost of moving is too large for a number.",
+            f"Costs of up to {np.abs(costs).max():.3g} are paid for masses of up to "
+            f"{max(np.max(a), np.max(b)):.3g}.",
+            "Divide the costs or the masses by a large number.",
+        )
+    return (paid, times_power(flows, exponent)) if plan else paid
 
 
 def _checked(
@@ -80,7 +77,7 @@ def _checked(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the arguments as arrays; refuse what cannot be moved, or not at a definite cost."""
     supply, demand = read_masses(a, "a"), read_masses(b, "b")
-    costs = np.array(cost, dtype=np.float64)
+    costs = np.ascontiguousarray(read_numbers(cost, "cost"))
     if costs.shape != (len(supply), len(demand)):
         raise InputError(
             f"the masses have the shapes {supply.shape} and {demand.shape}, the costs "
@@ -92,35 +89,6 @@ def _checked(
         raise InputError(
             "the costs are empty or not finite.",
             "The cheapest way to move is not defined.",
-            "Pass finite costs; for a forbidden way pass some thousand times the largest other.",
+            "Pass finite costs; for a forbidden way pass a large one, for example 1e100.",
         )
-    refuse_unequal(supply, demand)
     return supply, demand, costs
-
-
-@njit(**FINITE_ONLY)
-def _solve_one(
-    costs: FloatArray, supply: FloatArray, demand: FloatArray, flows: FloatArray
-) -> float:
-    """Solve one problem; write its flows and return its cost."""
-    rows, columns = costs.shape
-    space = make_workspace(max(rows, columns))
-    width = padded(columns)
-    inner = space.costs[: rows * width].reshape(rows, width)
-    for i in range(rows):
-        space.supply[i] = supply[i]
-        for j in range(columns):
-            inner[i, j] = costs[i, j]
-        for j in range(columns, width):
-            inner[i, j] = PADDING_COST
-    for j in range(columns):
-        space.demand[j] = demand[j]
-    total = solve(inner, rows, columns, space)
-    m = 64 * words_of(rows, columns)  # the number of the first column's node
-    for i in range(rows):
-        if space.parent[i] >= 0:
-            flows[i, space.parent[i] - m] = space.flow[i]
-    for j in range(columns):
-        if space.parent[m + j] >= 0:
-            flows[space.parent[m + j], j] = space.flow[m + j]
-    return float(total)

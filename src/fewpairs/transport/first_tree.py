@@ -32,8 +32,11 @@ _STRUCK = -1e250
 
 
 @njit(**INLINED)
-def centre(costs: FloatArray, rows: int, columns: int, space: Workspace) -> None:
-    """Write the means of rows, weighted by the demands, and of columns, by the supplies."""
+def centre(costs: FloatArray, rows: int, columns: int, space: Workspace) -> float:
+    """Write the means of rows, weighted by the demands, and of columns, by the supplies.
+
+    Returns all mass.
+    """
     total = 0.0
     for j in range(columns):
         total += space.demand[j]
@@ -48,6 +51,7 @@ def centre(costs: FloatArray, rows: int, columns: int, space: Workspace) -> None
             mean += row[j] * space.demand[j]
             space.column_mean[j] += share * row[j]
         space.row_mean[i] = mean / total
+    return total
 
 
 @njit(**INLINED)

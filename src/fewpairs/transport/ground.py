@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -23,8 +23,11 @@ from fewpairs.transport.bulk import one_against_many, pair_by_pair
 from fewpairs.transport.distances import distance_table
 
 METRICS = ("euclidean", "cosine")
-#: Squares of lengths overflow from 1e154 on.
-_TOO_LONG = 1e150
+#: Vectors whose largest number is beyond 2^±400 are scaled by a power of two; squares and the
+#: solver's large constants leave room for all others.
+_ROOM = 400
+#: Floats are below 2^1024.
+_LARGEST_EXPONENT = 1024
 #: Entries of one table at most: 32 MB, so that every thread can have one. Where one landmark needs
 #: more, it has a table of its own.
 _TABLE = 2**22
@@ -40,17 +43,21 @@ class Ground:
     Parameters
     ----------
     vectors : ndarray of float64
-        Of length one for cosines, and where that was asked for.
+        Of length one for cosines, and where that was asked for; zero vectors stay zero.
     cosine : bool
         1 − x·y instead of |x − y|.
     far : float
         The distance of an empty document to any other: as far as words can be. Between two
         tables, the larger one of both counts.
+    exponent : int
+        `vectors` and `far` are in units of ``2**exponent``: 0, unless squares of the vectors would
+        over- or underflow.
     """
 
     vectors: FloatArray
     cosine: bool
     far: float
+    exponent: int = 0
 
     @classmethod
     def of(cls, table: WordVectors, metric: str, *, normalize: bool) -> Ground:
@@ -60,19 +67,28 @@ class Ground:
         if isinstance(table.array, np.memmap):  # not read, and so not checked, until now
             table.check_finite()
         cosine = metric == "cosine"
-        if cosine or normalize:
-            table = table.normalized()
         vectors = np.ascontiguousarray(table.array, dtype=np.float64)
+        if cosine or normalize:
+            vectors = _of_length_one(vectors)
+        exponent = int(np.frexp(_largest(vectors).max(initial=0.0))[1])
+        if abs(exponent) <= _ROOM:
+            exponent = 0
+        else:
+            vectors = np.ldexp(vectors, -exponent)
         lengths = np.sqrt(row_squares(vectors))
-        longest = float(lengths.max(initial=0))
-        if not longest < _TOO_LONG:
+        far = 2.0 if cosine else 2 * float(lengths.max(initial=0.0))
+        if exponent + np.frexp(far)[1] >= _LARGEST_EXPONENT:
             word = table.words[int(lengths.argmax())]
             raise InputError(
-                f"the vector of {word!r} is longer than {_TOO_LONG:g}.",
-                "The square of a distance to it would be too large for a number.",
+                f"the vector of {word!r} is too long.",
+                "A distance to it may be too large for a number.",
                 "Divide all vectors by a large number.",
             )
-        return cls(vectors, cosine, 2.0 if cosine else 2 * longest)
+        return cls(vectors, cosine, far, exponent)
+
+    def in_units(self, distances: FloatArray) -> FloatArray:
+        """Turn distances between these vectors into those between the user's, in place."""
+        return np.ldexp(distances, self.exponent, out=distances) if self.exponent else distances
 
     def block(self, left: Documents, right: Documents, n_jobs: int = 1) -> FloatArray:
         """Return the distances of all documents on the left to all on the right."""
@@ -85,10 +101,14 @@ class Ground:
         self, left: Documents, right: Documents, other: Ground, n_jobs: int = 1
     ) -> FloatArray:
         """Return the distances to documents over another table, with which no word is shared."""
+        if other.exponent != self.exponent:
+            shift = other.exponent - self.exponent
+            scaled = np.ldexp(other.vectors, shift), float(np.ldexp(other.far, shift))
+            other = replace(other, vectors=scaled[0], far=scaled[1], exponent=self.exponent)
         result = np.empty((len(right), len(left)))
         parts = [slice(0, len(left))] * len(right)
         self._fill(Corpus.of(left), right, other, parts, result, n_jobs)
-        return np.ascontiguousarray(result.T)
+        return self.in_units(np.ascontiguousarray(result.T))
 
     def triangle(self, documents: Documents, n_jobs: int = 1) -> FloatArray:
         """Return the distances within one set, each computed once."""
@@ -98,7 +118,7 @@ class Ground:
         self._fill(Corpus.of(documents), documents, self, parts, result, n_jobs)
         # Row k holds the pairs of document k with later ones, and zeros.
         result += result.T
-        return result
+        return self.in_units(result)
 
     def aligned(self, left: Documents, right: Documents) -> FloatArray:
         """Return the distance of document k on the left to document k on the right."""
@@ -106,7 +126,7 @@ class Ground:
         result = np.empty(len(left))
         both = [(d.words, d.weights, d.starts) for d in (left, right)]
         pair_by_pair(self.vectors, both[0], both[1], self.cosine, self.far, result)
-        return result
+        return self.in_units(result)
 
     def _fill(
         self,
@@ -211,6 +231,20 @@ class Corpus:
         at = np.minimum(np.searchsorted(self.vocabulary, words), len(self.vocabulary) - 1)
         there = np.flatnonzero(self.vocabulary[at] == words)
         return at[there], there
+
+
+def _largest(vectors: FloatArray) -> FloatArray:
+    """Return the largest number of each vector, without its sign."""
+    high, low = vectors.max(axis=1, initial=0.0), vectors.min(axis=1, initial=0.0)
+    return np.asarray(np.maximum(high, -low))
+
+
+def _of_length_one(vectors: FloatArray) -> FloatArray:
+    """Scale each vector to length one; a zero vector stays zero."""
+    # By a power of two first, so that no square over- or underflows; it changes no digit.
+    scaled = np.ldexp(vectors, -np.frexp(_largest(vectors))[1][:, None])
+    lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
+    return np.asarray(np.divide(scaled, lengths, out=scaled, where=lengths > 0))
 
 
 def _groups(landmarks: Documents, n_words: int) -> Iterator[slice]:

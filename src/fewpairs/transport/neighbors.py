@@ -24,7 +24,7 @@ from fewpairs.transport.distances import distance_table
 from fewpairs.transport.ground import Corpus, Ground
 from fewpairs.transport.reductions import FINITE_ONLY
 from fewpairs.transport.wmd import read_documents
-from fewpairs.transport.workspace import make_workspace
+from fewpairs.transport.workspace import make_workspace, padded
 
 #: A bound may lie above the distance by a rounding, of which this is some thousand times.
 _ROUNDING = 1e-12
@@ -92,7 +92,7 @@ def wmd_neighbors(
     announce(_search, "the transport solver")
     with one_blas_thread(), ThreadPoolExecutor(count_jobs(n_jobs)) as pool:
         solved = sum(pool.map(work, range(len(right))))
-    return WmdNeighbors(indices, distances, solved)
+    return WmdNeighbors(indices, ground.in_units(distances), solved)
 
 
 def _find_nearest(
@@ -151,7 +151,8 @@ def _search(
     """
     words, weights, starts = bags
     size, wanted = len(other_weights), len(indices)
-    space = make_workspace(max(longest(starts), size))
+    rows = longest(starts)
+    space = make_workspace(max(rows, size), rows * padded(size))
     found = solved = 0
     for p in order:
         if found == wanted and bounds[p] > distances[wanted - 1] * (1 + _ROUNDING):

@@ -30,6 +30,7 @@ from fewpairs.arrays import FloatArray
 from fewpairs.transport.first_tree import centre, find_duals, grow_tree
 from fewpairs.transport.pivot import pivot
 from fewpairs.transport.reductions import (
+    FINITE_ONLY,
     INFINITE,
     INLINED,
     least_difference,
@@ -45,10 +46,14 @@ _TOLERANCE = 1e-13
 _ROWS_PRICED = 4
 #: Only against a loop without end, should rounding ever defeat Cunningham's rule.
 _MOST_PIVOTS = 10_000_000
+#: Where a plan costs less than this share of a plan at mean cost, the threshold is coarse for it.
+_COARSE = 1e-4
+#: Costs are lowered to this many times the mean cost of a plan.
+_LEVEL = 2.0**10
 
 
 @njit(**INLINED)
-def solve(costs: FloatArray, rows: int, columns: int, space: Workspace) -> float:
+def solve(costs: FloatArray, rows: int, columns: int, space: Workspace) -> tuple[float, bool]:
     """Return the least cost; supplies and demands are in the workspace, and are used up.
 
     Parameters
@@ -62,19 +67,86 @@ def solve(costs: FloatArray, rows: int, columns: int, space: Workspace) -> float
 
     Returns
     -------
-    float
+    total : float
+    coarse : bool
+        Whether it is so small beside most costs that it may be wrong by more than 1e-9 of itself.
     """
     words = words_of(rows, columns)
-    centre(costs, rows, columns, space)
+    mass = centre(costs, rows, columns, space)
     root = grow_tree(costs, rows, columns, words, space)
     find_duals(costs, rows, columns, words, root, space)
-    _improve(costs, rows, columns, words, space)
-    return _cost(costs, rows, columns, words, space)
+    mean = _improve(costs, rows, columns, words, space)
+    total = _cost(costs, rows, columns, words, space)
+    return total, 0.0 < total < _COARSE * mass * mean
+
+
+@njit(**FINITE_ONLY)
+def solve_finer(
+    costs: FloatArray, rows: int, columns: int, total: float, space: Workspace
+) -> float:
+    """Solve a problem again, with costs far above those of its plan lowered to one level.
+
+    Small differences are no longer rounding beside them, and a plan that uses no lowered cost is
+    optimal for the true ones, too. Repeated, while it helps.
+
+    Parameters
+    ----------
+    costs : ndarray
+        As for `solve`; are lowered.
+    rows, columns : int
+    total : float
+        What `solve` has returned.
+    space : Workspace
+        As `solve` has left it.
+
+    Returns
+    -------
+    float
+    """
+    coarse = True
+    while coarse:
+        mass, dearest = _masses_of(costs, rows, columns, space)
+        level = max(_LEVEL * total / mass, 2.0 * dearest)
+        largest = 0.0
+        for i in range(rows):
+            for j in range(columns):
+                largest = max(largest, costs[i, j])
+                costs[i, j] = min(costs[i, j], level)
+        if largest <= 2.0 * level:
+            break
+        again, coarse = solve(costs, rows, columns, space)
+        if again < total and _masses_of(costs, rows, columns, space)[1] < level:
+            total = again
+        else:
+            break
+    return total
+
+
+@njit(**FINITE_ONLY)
+def _masses_of(costs: FloatArray, rows: int, columns: int, space: Workspace) -> tuple[float, float]:
+    """Write the masses that a plan moves; return their sum, and the largest cost that is paid."""
+    m = 64 * words_of(rows, columns)
+    space.supply[:rows] = 0.0
+    space.demand[:columns] = 0.0
+    mass, dearest = 0.0, 0.0
+    for k in range(rows + columns):
+        node = k if k < rows else m + k - rows
+        above, flow = space.parent[node], space.flow[node]
+        if above >= 0 and flow > 0:
+            i, j = (node, above - m) if node < m else (above, node - m)
+            space.supply[i] += flow
+            space.demand[j] += flow
+            mass += flow
+            dearest = max(dearest, costs[i, j])
+    return mass, dearest
 
 
 @njit(**INLINED)
-def _improve(costs: FloatArray, rows: int, columns: int, words: int, space: Workspace) -> None:
-    """Pivot on the best cell of a few rows, row after row, until a whole round finds none."""
+def _improve(costs: FloatArray, rows: int, columns: int, words: int, space: Workspace) -> float:
+    """Pivot on the best cell of a few rows, row after row, until a whole round finds none.
+
+    Returns the largest mean cost of a row.
+    """
     width = padded(columns)
     scale = 0.0
     for i in range(rows):
@@ -95,7 +167,8 @@ def _improve(costs: FloatArray, rows: int, columns: int, words: int, space: Work
             pivot(best_row, column, low - space.u[best_row], words, space)
             unpriced = rows
         elif unpriced == 0:
-            return
+            break
+    return scale
 
 
 @njit(**INLINED)

@@ -34,7 +34,8 @@ def wmd(
     vectors : WordVectors, mapping, or gensim's KeyedVectors
         May be left out where `documents` are prepared `Documents`.
     metric : {"euclidean", "cosine"}, default="euclidean"
-        Of the vectors as they are, as in the paper; or 1 − cosine.
+        Of the vectors as they are, as in the paper; or 1 − cosine. A zero vector has no direction:
+        its cosine distance is 1 to all that have one, and 0 to itself and to other zero vectors.
     normalize : bool, default=False
         Scale vectors to length one first, as gensim's ``wmdistance`` does.
     n_jobs : int, default=1

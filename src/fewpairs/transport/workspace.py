@@ -30,7 +30,7 @@ class Workspace(NamedTuple):
     words of 64 bits for the rows, then W for the columns.
     """
 
-    costs: FloatArray  # M·M numbers, used as rows × padded columns
+    costs: FloatArray  # used as rows × padded columns
     supply: FloatArray
     demand: FloatArray
     rows: IntArray  # which words of the one document keep mass
@@ -63,12 +63,12 @@ def words_of(rows: int, columns: int) -> int:
 
 
 @njit(**FINITE_ONLY)
-def make_workspace(largest: int) -> Workspace:
-    """Allocate for problems of up to `largest` rows and columns."""
+def make_workspace(largest: int, cells: int) -> Workspace:
+    """Allocate for problems of up to `largest` rows and columns, and `cells` padded costs."""
     words = (largest + 63) // 64
     m = words * 64
     return Workspace(
-        np.empty(m * m),
+        np.empty(cells),
         np.empty(m),
         np.empty(m),
         np.empty(m, np.int64),
