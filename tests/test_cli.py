@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import fewpairs as fp
-from fewpairs import files
 from fewpairs.cli import main
+from fewpairs.files import archive as files
 from fewpairs.text.tokens import tokenize
 
 NAMES = [

@@ -30,12 +30,16 @@ def example(kind):
     return kind("what", "why", "fix")
 
 
+def sent(error, protocol=None):
+    return pickle.loads(pickle.dumps(error, protocol))  # noqa: S301 - our own
+
+
 @pytest.mark.parametrize("kind", CLASSES)
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
 def test_every_error_survives_pickling(kind, protocol):
     error = example(kind)
     error.add_note("a note")
-    again = pickle.loads(pickle.dumps(error, protocol))
+    again = sent(error, protocol)
     assert type(again) is kind
     assert str(again) == str(error)
     assert again.args == error.args
@@ -48,8 +52,9 @@ def fail(name):
 
 def test_an_error_in_a_pool_arrives():
     with multiprocessing.get_context("spawn").Pool(1) as pool:
+        answer = pool.apply_async(fail, ("nistrom",))
         with pytest.raises(errors.UnknownNameError, match='Did you mean "nystrom"'):
-            pool.apply_async(fail, ("nistrom",)).get(timeout=60)
+            answer.get(timeout=60)
 
 
 def fault(similarity):
@@ -63,7 +68,7 @@ def test_the_oracle_goes_along_where_it_can_be_pickled():
     matrix[3, 7] = matrix[7, 3] = np.nan
     matrix[:3], matrix[:, :3] = np.nan, np.nan
     error = fault(fp.Precomputed(matrix))
-    again = pickle.loads(pickle.dumps(error))
+    again = sent(error)
     assert again.pair == error.pair
     assert again.oracle.evaluations == error.oracle.evaluations > 0
     np.testing.assert_array_equal(again.oracle.known().values, error.oracle.known().values)
@@ -71,7 +76,7 @@ def test_the_oracle_goes_along_where_it_can_be_pickled():
 
 def test_an_oracle_that_cannot_be_pickled_stays_behind_and_the_error_says_so():
     error = fault(fp.similarity(lambda a, b: 1 / (a - b), kind="pair", symmetric=True))
-    again = pickle.loads(pickle.dumps(error))
+    again = sent(error)
     assert again.oracle is None
     assert "error.oracle is None here" in again.__notes__[-1]
     assert error.oracle is not None

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from fewpairs import files
 from fewpairs.errors import FewpairsError, FileFormatError
+from fewpairs.files import archive as files
 
 
 @pytest.fixture

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+import resource
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from examples import symmetric_matrix
-from safetensors.numpy import save_file
+from safetensors.numpy import load_file, save_file
 
 import fewpairs as fp
-from fewpairs import files
-from fewpairs.errors import FileFormatError, InputError, NotAttachedError
+from fewpairs.errors import FileFormatError, InputError, NotAttachedError, UnwritableError
+from fewpairs.files import archive as files
 
 WORDS = [
     "",
@@ -142,8 +144,19 @@ def test_a_newer_version_is_refused(words, monkeypatch, tmp_path):
         fp.load(tmp_path / "new")
 
 
-@pytest.mark.parametrize("step", ["save_file", "replace", "fsync"])
-def test_interrupted_save_leaves_the_old_file(words, monkeypatch, step):
+@contextmanager
+def full_disk():
+    """Let no file grow: the system then fails as on a full disk."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+@pytest.mark.parametrize("step", ["write", "replace", "fsync"])
+def test_a_save_that_fails_is_our_error_and_leaves_the_old_file(words, monkeypatch, step):
     _, path = words
     old = path.read_bytes()
     other = fp.approximate(range(5), fp.Precomputed(symmetric_matrix(5)), landmarks=3)
@@ -151,14 +164,17 @@ def test_interrupted_save_leaves_the_old_file(words, monkeypatch, step):
     def die(*_args, **_kwargs):
         raise OSError(28, "No space left on device")
 
-    if step == "save_file":
-        monkeypatch.setattr(files, "save_file", die)
-    elif step == "replace":
+    if step == "replace":
         monkeypatch.setattr(Path, "replace", die)
-    else:
+    if step == "fsync":
         monkeypatch.setattr(os, "fsync", die)
-    with pytest.raises(OSError, match="No space"):
+    with (
+        full_disk() if step == "write" else nullcontext(),
+        pytest.raises(UnwritableError, match="was not written") as caught,
+    ):
         other.save(path)
+    assert isinstance(caught.value, OSError)
+    assert "Make room" in str(caught.value)
     monkeypatch.undo()
     assert path.read_bytes() == old
     assert [p.name for p in path.parent.iterdir()] == [path.name]  # no temporary file is left
@@ -191,3 +207,53 @@ def test_the_curve_and_the_reason_come_back(tmp_path):
     )
     sketch.save(tmp_path / "y.fewpairs")
     assert fp.load(tmp_path / "y.fewpairs").curve == sketch.curve
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        np.array([2**64 - 1, 2**63, 7], dtype=np.uint64),
+        np.array([-(2**63), 2**63 - 1, 2**53 + 1]),
+        np.array([[1, 200], [3, 4], [5, 6]], dtype=np.uint8),
+        np.array([True, False, True]),
+        np.array([0.1, 65504, -2], dtype=np.float16),
+        np.array([1.5, 2.5, 3.5], dtype=">f8"),
+        sp.csr_array(np.array([[2**63 - 1, 0], [0, 2**53 + 1], [1, 2]])),
+        [2**64 - 1, 2**63, 2**63 + 1],
+        [2**53 + 1, 2, -3],
+    ],
+)
+def test_numbers_come_back_exactly(tmp_path, items):
+    sim = fp.similarity(lambda a, b: 1.0, kind="pair", symmetric=True)
+    matrix = fp.approximate(items, sim, landmarks=2, random_state=0)
+    matrix.save(tmp_path / "n.fewpairs")
+    back = fp.load(tmp_path / "n.fewpairs").source.items.values
+    plain, expected = (x.toarray() if sp.issparse(x) else x for x in (back, items))
+    assert plain.tolist() == (expected if isinstance(items, list) else expected.tolist())
+    if not isinstance(items, list):
+        assert plain.dtype == expected.dtype.newbyteorder("=")
+
+
+@pytest.mark.parametrize(
+    "items", [[2**70, 1, 2], [2**64 - 1, 1, 3], [2**53 + 1, 0.5, 3], [np.longdouble(1) / 3, 2, 3]]
+)
+def test_numbers_that_would_change_are_not_stored(tmp_path, items):
+    sim = fp.similarity(lambda a, b: 1.0, kind="pair", symmetric=True)
+    fp.approximate(items, sim, landmarks=2, random_state=0).save(tmp_path / "n.fewpairs")
+    assert fp.load(tmp_path / "n.fewpairs").source.items is None
+    assert fp.load(tmp_path / "n.fewpairs", items=items).source.items.values == items
+
+
+def test_our_files_are_safetensors_files(words):
+    matrix, path = words
+    arrays = load_file(path)
+    np.testing.assert_array_equal(arrays["left"], matrix.left)
+
+
+def test_the_transpose_of_two_sets_comes_back(tmp_path):
+    sim = fp.similarity(lambda a, b: a - 2.0 * b, kind="pair", symmetric=False)
+    matrix = fp.approximate([1, 2, 3, 4], sim, others=[5, 6, 7], landmarks=2, random_state=0)
+    for turned in (matrix.T, matrix.T.T, matrix.scaled(np.ones(4), np.ones(3))):
+        turned.save(tmp_path / "t.fewpairs")
+        loaded = fp.load(tmp_path / "t.fewpairs")
+        np.testing.assert_array_equal(loaded.to_dense(), turned.to_dense())

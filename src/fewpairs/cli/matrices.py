@@ -75,7 +75,7 @@ def approximate(
     jobs: JobsOption = 1,
 ) -> None:
     """Approximate the similarity matrix of the items in a file, and save it."""
-    from fewpairs.files import refuse_unwritable  # noqa: PLC0415
+    from fewpairs.files.writing import refuse_unwritable  # noqa: PLC0415
     from fewpairs.run.approximate import approximate as run  # noqa: PLC0415
     from fewpairs.similarities.named import named_similarity  # noqa: PLC0415
 
@@ -105,8 +105,7 @@ def query(
     vectors: VectorsOption = None,
 ) -> None:
     """List the items most similar to one."""
-    from fewpairs.factored.storage import load  # noqa: PLC0415
-    from fewpairs.files import read_facts  # noqa: PLC0415
+    from fewpairs.factored.storage import load, stored_similarity  # noqa: PLC0415
     from fewpairs.similarities.named import saved_similarity  # noqa: PLC0415
 
     if (item is None) == (text is None):
@@ -117,7 +116,7 @@ def query(
         )
     evaluates = text is not None or rerank
     # The header says which similarity it was, so the matrix itself is read only once.
-    similarity = saved_similarity(read_facts(matrix)["similarity"], vectors) if evaluates else None
+    similarity = saved_similarity(stored_similarity(matrix), vectors) if evaluates else None
     found = load(matrix, similarity=similarity)
     if item is not None and not 0 <= item < len(found):
         raise InputError(

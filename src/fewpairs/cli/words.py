@@ -24,7 +24,7 @@ def vectors(
     jobs: JobsOption = -1,
 ) -> None:
     """Train word vectors on the texts in a file, by distance geometry, and save them."""
-    from fewpairs.files import refuse_unwritable  # noqa: PLC0415 - --help is instant
+    from fewpairs.files.writing import refuse_unwritable  # noqa: PLC0415 - --help is instant
     from fewpairs.text.training import train_word_vectors  # noqa: PLC0415
 
     refuse_unwritable(output)  # before hours of training

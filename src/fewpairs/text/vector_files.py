@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fewpairs.errors import FileFormatError
-from fewpairs.files import atomic
+from fewpairs.files.writing import atomic
 
 Table = tuple[list[str], npt.NDArray[Any]]
 #: The first bytes of the two kinds of compressed files.

@@ -1,0 +1,203 @@
+"""A factored matrix as arrays and facts, and back: what a file says is checked, not believed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fewpairs.error.estimate import CurvePoint, ErrorEstimate, SketchPoint
+from fewpairs.factored.matrix import FactoredMatrix
+from fewpairs.factored.source import Source
+from fewpairs.items.packing import pack_items, unpack_items
+from fewpairs.oracle.known import Known, Lines
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+#: What a file states beside its arrays, and its type.
+_FACTS: dict[str, type | tuple[type, ...]] = {
+    "stored_as": dict,
+    "items": str,
+    "others": str,
+    "square": bool,
+    "symmetric_known": bool,
+    "similarity": str,
+    "symmetric": bool,
+    "derived": str,
+    "evaluations": int,
+    "method": str,
+    "nugget": float,
+    "error": (list, type(None)),
+    # Files of version 1 have neither of these.
+    "curve": list,
+    "stopped_because": str,
+}
+#: Arrays without columns take no room, whatever number of rows they claim.
+_MOST_EMPTY_ROWS = 10**6
+_POINTS: dict[str, Any] = {kind.__name__: kind for kind in (CurvePoint, SketchPoint)}
+
+
+def pack(matrix: FactoredMatrix) -> tuple[Arrays, dict[str, Any]]:
+    """Return everything that a file holds of a matrix.
+
+    Parameters
+    ----------
+    matrix : FactoredMatrix
+
+    Returns
+    -------
+    arrays : dict of str to ndarray
+    facts : dict
+    """
+    known, source = matrix.known, matrix.source
+    wanted: dict[str, npt.NDArray[Any] | None] = {
+        "left": matrix.left,
+        "core": matrix.core,
+        "right": matrix.right,
+        "known.columns.index": known.columns.index,
+        "known.columns": known.columns.values,
+        "known.rows.index": known.rows.index,
+        "known.rows": known.rows.values,
+        "known.diagonal": known.diagonal,
+        "known.keys": known.keys,
+        "known.values": known.values,
+        "landmarks.left": source.left_landmarks,
+        "landmarks.right": source.right_landmarks,
+    }
+    arrays: Arrays = {}
+    stored_as: dict[str, str] = {}
+    names: dict[int, str] = {}
+    for name, array in wanted.items():
+        if array is not None:  # an array with two roles is written once
+            stored_as[name] = names.setdefault(id(array), name)
+            arrays[stored_as[name]] = array
+    item_arrays, item_kind = pack_items(source.items, "items")
+    other_arrays, other_kind = pack_items(source.others, "others")
+    error = matrix.error
+    facts = {
+        "stored_as": stored_as,
+        "items": item_kind,
+        "others": other_kind,
+        "square": source.square,
+        "symmetric_known": known.symmetric,
+        "similarity": source.similarity.fingerprint if source.similarity else source.fingerprint,
+        "symmetric": source.symmetric,
+        "derived": source.derived,
+        "evaluations": int(matrix.evaluations),
+        "method": matrix.method,
+        "nugget": float(matrix.nugget),
+        "error": None if error is None else _pack_error(error),
+        "curve": [_pack_point(point) for point in matrix.curve],
+        "stopped_because": matrix.stopped_because,
+    }
+    return arrays | item_arrays | other_arrays, facts
+
+
+def check_facts(facts: dict[str, Any]) -> None:
+    """Refuse facts that are not there or not of their type; fill in what old files lack."""
+    facts.setdefault("curve", [])
+    facts.setdefault("stopped_because", "")
+    for name, kind in _FACTS.items():
+        value = facts[name]
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            message = f'"{name}" is a {type(value).__name__}'
+            raise TypeError(message)
+
+
+def unpack(arrays: Arrays, facts: dict[str, Any]) -> FactoredMatrix:
+    """Make the matrix that a file describes, or raise: a checksum says nothing of who made it."""
+    check_facts(facts)
+    stored_as = facts["stored_as"]
+
+    def get(name: str) -> Any:
+        return arrays[stored_as[name]] if name in stored_as else None
+
+    left, core, right = get("left"), get("core"), get("right")
+    n, m = len(left), len(right)
+    _require(left.size + right.size or n + m < _MOST_EMPTY_ROWS, "it has rows without a number")
+    for factor in (left, core, right):
+        _require(factor.ndim == 2 and factor.dtype.kind == "f", "its factors are no tables")  # noqa: PLR2004
+    columns = _lines(get("known.columns.index"), get("known.columns"), (n, m))
+    rows = _lines(get("known.rows.index"), get("known.rows"), (m, n))
+    _require(n == m or not facts["symmetric_known"], "it is not square, and symmetric")
+    diagonal, keys, values = get("known.diagonal"), get("known.keys"), get("known.values")
+    _require(diagonal is None or (n == m and _numbers(diagonal, n)), "its diagonal does not fit")
+    _require(_positions(keys, n * m) and _numbers(values, len(keys)), "its entries do not fit")
+    known = Known(columns, columns if facts["symmetric_known"] else rows, diagonal)
+    # Files of version 1 hold both orders of a pair; one is enough.
+    known = known.with_entries(*known.places_of(keys), values)
+    of_left, of_right = get("landmarks.left"), get("landmarks.right")
+    for landmarks in (of_left, of_right):
+        _require(landmarks is None or _positions(landmarks, max(n, m)), "its landmarks do not fit")
+    nugget = facts["nugget"]
+    own = of_left is not None and len(of_left) == left.shape[1]
+    _require(np.isfinite(nugget) and (nugget == 0 or own), "its nugget does not fit")
+    # The transpose of an asymmetric similarity's matrix has its items on the other side.
+    sides = ((n, m), (m, n)) if facts["derived"] else ((n,), (m,))
+    return FactoredMatrix(
+        left,
+        core,
+        None if right is left else right,
+        known=known,
+        source=Source(
+            items=unpack_items(arrays, facts["items"], "items", sides[0]),
+            others=unpack_items(arrays, facts["others"], "others", sides[1]),
+            square=facts["square"],
+            fingerprint=facts["similarity"],
+            left_landmarks=of_left,
+            right_landmarks=of_right,
+            symmetric=facts["symmetric"],
+            derived=facts["derived"],
+        ),
+        evaluations=facts["evaluations"],
+        error=None if facts["error"] is None else _unpack_error(facts["error"]),
+        method=facts["method"],
+        nugget=nugget,
+        curve=[_unpack_point(packed) for packed in facts["curve"]],
+        stopped_because=facts["stopped_because"],
+    )
+
+
+def _lines(index: Any, values: Any, shape: tuple[int, int]) -> Lines:
+    height, width = shape
+    fits = _positions(index, width) and len(np.unique(index)) == len(index)
+    fits = fits and values.dtype.kind == "f" and values.shape == (height, len(index))
+    _require(fits, "its known columns or rows do not fit")
+    return Lines.of(index, values, width)
+
+
+def _positions(index: npt.NDArray[Any], length: int) -> bool:
+    whole = index.ndim == 1 and index.dtype == np.int64
+    return whole and bool(np.all((index >= 0) & (index < length)))
+
+
+def _numbers(values: npt.NDArray[Any], count: int) -> bool:
+    return values.shape == (count,) and values.dtype.kind == "f"
+
+
+def _require(fits: Any, otherwise: str) -> None:
+    if not fits:
+        raise ValueError(otherwise)
+
+
+def _pack_error(error: ErrorEstimate) -> list[str]:
+    # Hexadecimal floats are exact, and know infinity, which JSON does not.
+    return [*(float(x).hex() for x in error[:3]), str(error.n_pairs)]
+
+
+def _unpack_error(packed: list[str]) -> ErrorEstimate:
+    value, low, high = (float.fromhex(x) for x in packed[:3])
+    _require(value == value and low <= high, "its stated error is none")  # noqa: PLR0124 - NaN
+    return ErrorEstimate(value, low, high, int(packed[3]))
+
+
+def _pack_point(point: CurvePoint | SketchPoint) -> list[Any]:
+    return [type(point).__name__, *(int(x) for x in point[:-1]), _pack_error(point.error)]
+
+
+def _unpack_point(packed: list[Any]) -> CurvePoint | SketchPoint:
+    name, *numbers, error = packed
+    _require(all(type(x) is int for x in numbers), "its curve has other than numbers")
+    point: CurvePoint | SketchPoint = _POINTS[name](*numbers, _unpack_error(error))
+    return point
