@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,26 @@ Arrays = dict[str, npt.NDArray[Any]]
 NONE = "none"
 #: Larger numbers than this many bytes have no place in a file.
 _LARGEST_NUMBER = 8
+
+
+def pack_texts(texts: Iterable[str]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    """Return the UTF-8 of texts, one after the other, and where each ends."""
+    # Lone surrogates are legal in Python strings, so they must survive.
+    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    ends = np.cumsum([len(text) for text in encoded], dtype=np.int64)
+    return np.frombuffer(b"".join(encoded), dtype=np.uint8), ends
+
+
+def unpack_texts(content: npt.NDArray[Any], ends: npt.NDArray[Any]) -> list[str]:
+    """Return the texts that `pack_texts` packed; ValueError if these are none."""
+    starts = np.concatenate([[0], ends[:-1]])
+    whole = content.dtype == np.uint8 and ends.dtype == np.int64 and content.ndim == ends.ndim == 1
+    if not whole or np.any(ends < starts) or (len(ends) and ends[-1] != len(content)):
+        message = "the ends of its texts do not fit them"
+        raise ValueError(message)
+    joined = content.tobytes()
+    pieces = zip(starts, ends, strict=True)
+    return [joined[a:b].decode("utf-8", "surrogatepass") for a, b in pieces]
 
 
 def pack_items(items: Items | None, role: str) -> tuple[Arrays, str]:
@@ -39,10 +59,7 @@ def pack_items(items: Items | None, role: str) -> tuple[Arrays, str]:
     if items is None or kind == "objects":
         return {}, NONE
     if kind == "text":
-        # Lone surrogates are legal in Python strings, so they must survive.
-        encoded = [text.encode("utf-8", "surrogatepass") for text in items.values]
-        ends = np.cumsum([len(text) for text in encoded], dtype=np.int64)
-        content = np.frombuffer(b"".join(encoded), dtype=np.uint8)
+        content, ends = pack_texts(items.values)
         return {f"{role}.text": content, f"{role}.ends": ends}, kind
     if kind == "sparse":
         matrix = sp.csr_array(items.values)
@@ -64,7 +81,7 @@ def unpack_items(arrays: Arrays, kind: str, role: str, counts: Collection[int]) 
     if kind == NONE:
         return None
     if kind == "text":
-        items = Items(_texts(arrays[f"{role}.text"], arrays[f"{role}.ends"]))
+        items = Items(unpack_texts(arrays[f"{role}.text"], arrays[f"{role}.ends"]))
     elif kind == "sparse":
         parts = (arrays[f"{role}.data"], arrays[f"{role}.indices"], arrays[f"{role}.indptr"])
         rows, columns = arrays[f"{role}.shape"].tolist()
@@ -98,14 +115,3 @@ def digest(items: Items) -> str:
 
 def _storable(array: npt.NDArray[Any]) -> bool:
     return array.dtype.kind in "biuf" and array.dtype.itemsize <= _LARGEST_NUMBER
-
-
-def _texts(content: npt.NDArray[Any], ends: npt.NDArray[Any]) -> list[str]:
-    starts = np.concatenate([[0], ends[:-1]])
-    whole = content.dtype == np.uint8 and ends.dtype == np.int64 and content.ndim == ends.ndim == 1
-    if not whole or np.any(ends < starts) or (len(ends) and ends[-1] != len(content)):
-        message = "the ends of its texts do not fit them"
-        raise ValueError(message)
-    joined = content.tobytes()
-    pieces = zip(starts, ends, strict=True)
-    return [joined[a:b].decode("utf-8", "surrogatepass") for a, b in pieces]

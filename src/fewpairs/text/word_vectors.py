@@ -116,7 +116,10 @@ class WordVectors:
 
         Done when the table is made; for memory-mapped vectors before their first distance.
         """
-        bad = np.flatnonzero(~np.isfinite(self.array.sum(axis=1)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            bad = np.flatnonzero(~np.isfinite(self.array.sum(axis=1)))
+        # The sum of large numbers may be infinite where they are not.
+        bad = bad[~np.isfinite(self.array[bad]).all(axis=1)]
         if len(bad):
             raise InputError(
                 f"{len(bad)} of {len(self)} vectors are not finite, the first that of "
@@ -204,7 +207,8 @@ def _checked(words: list[Any], array: npt.NDArray[Any]) -> tuple[list[str], npt.
             "Pass an array of floats.",
         )
     if array.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
-        array = array.astype(np.float64 if array.dtype.kind in "iu" else np.float32)
+        with np.errstate(over="ignore", under="ignore"):  # what becomes infinite is refused by name
+            array = array.astype(np.float64 if array.dtype.kind in "iu" else np.float32)
     return _without_repeats(words, array)
 
 
