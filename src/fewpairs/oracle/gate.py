@@ -174,7 +174,7 @@ class Gate:
         """Answer requests; store every answer before any fault or stop is raised."""
         if self._ledger.refused is not None and not self._tolerant:
             raise self._ledger.refused
-        fault: SimilarityError | None = None
+        fault: BaseException | None = None
         stopped = False
 
         def still_needed() -> Iterator[Request]:
@@ -196,6 +196,7 @@ class Gate:
                     self._ledger.refused = self._ledger.refused or uneven
                 if not (self._tolerant and isinstance(found, (NonFiniteError, AsymmetryError))):
                     fault = fault or found
+                fault = outcome.interrupt or fault
                 self._ledger.keep(request, values)
                 stopped = not self._watching.update(self.spent) or stopped
         if fault is not None:
@@ -238,7 +239,9 @@ class Gate:
             finally:
                 self._watching = None
 
-    def _fail(self, fault: SimilarityError) -> None:
+    def _fail(self, fault: BaseException) -> None:
+        if not isinstance(fault, SimilarityError):
+            raise fault  # Ctrl-C: whoever began the run says what is kept
         if isinstance(fault, AsymmetryError):
             # What it has answered already must not hide it the next time.
             self._ledger.refused = fault

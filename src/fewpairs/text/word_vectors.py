@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fewpairs.arrays import unmasked
 from fewpairs.errors import DuplicateWordsWarning, InputError, warn
 from fewpairs.numerics import largest
 from fewpairs.text import vector_files
@@ -48,7 +49,7 @@ class WordVectors:
             words, vectors = list(words), _stacked(words)
         else:
             words = list(words)
-            vectors = np.asanyarray([] if array is None else array)
+            vectors = np.asanyarray([] if array is None else unmasked(array, "the vectors"))
         self.words, self.array = _checked(words, vectors)
         self.place: dict[str, int] = {word: k for k, word in enumerate(self.words)}
         if not isinstance(self.array, np.memmap):  # which would be read from end to end
@@ -142,7 +143,8 @@ class WordVectors:
         list of (word, cosine)
         """
         known = isinstance(word, str)
-        target = np.asarray(self[word] if isinstance(word, str) else word, dtype=np.float64)
+        vector = self[word] if isinstance(word, str) else unmasked(word, "the vector")
+        target = np.asarray(vector, dtype=np.float64)
         lengths = np.linalg.norm(self.array, axis=1) * np.linalg.norm(target)
         cosines = (self.array @ target) / np.maximum(lengths, np.finfo(float).tiny)
         if isinstance(word, str):
@@ -173,6 +175,7 @@ class WordVectors:
 
 def _stacked(mapping: Mapping[str, Any]) -> npt.NDArray[Any]:
     """Put the vectors of a mapping into one array; refuse the one that has another length."""
+    unmasked(list(mapping.values()), "the vectors")
     lengths = {len(np.atleast_1d(vector)) for vector in mapping.values()}
     if len(lengths) > 1:
         usual = max(lengths, key=lambda n: sum(len(v) == n for v in mapping.values()))
