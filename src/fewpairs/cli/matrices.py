@@ -75,24 +75,33 @@ def approximate(
     jobs: JobsOption = 1,
 ) -> None:
     """Approximate the similarity matrix of the items in a file, and save it."""
-    from fewpairs.files.writing import refuse_unwritable  # noqa: PLC0415
+    from fewpairs.cli.stopping import kept_on_ctrl_c, partial_of  # noqa: PLC0415
+    from fewpairs.files.writing import refuse_overwriting, refuse_unwritable  # noqa: PLC0415
     from fewpairs.run.approximate import approximate as run  # noqa: PLC0415
+    from fewpairs.run.arguments import as_oracle  # noqa: PLC0415
     from fewpairs.similarities.named import named_similarity  # noqa: PLC0415
 
-    refuse_unwritable(output)  # before the first evaluation is paid for
-    matrix = run(
+    # Before the first evaluation is paid for.
+    for written in (output, partial_of(output)):
+        refuse_unwritable(written)
+        refuse_overwriting(written, (items, others, vectors))
+    oracle = as_oracle(
         read_items(items, column),
         named_similarity(similarity, gamma=gamma, vectors=vectors),
-        others=None if others is None else read_items(others, column),
-        landmarks=landmarks,
-        budget=whole_budget(budget),
-        target_error=target_error,
-        method=method,
-        error_pairs=error_pairs,
-        random_state=seed,
-        n_jobs=jobs,
+        None if others is None else read_items(others, column),
+        jobs,
     )
-    matrix.save(output)
+    with kept_on_ctrl_c(oracle, output, vectors):
+        matrix = run(
+            oracle,
+            landmarks=landmarks,
+            budget=whole_budget(budget),
+            target_error=target_error,
+            method=method,
+            error_pairs=error_pairs,
+            random_state=seed,
+        )
+        matrix.save(output)
     typer.echo(f"{matrix!r}\nsaved to {output}")
 
 

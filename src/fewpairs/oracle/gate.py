@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from fewpairs.arrays import RandomState, generator, is_whole
+from fewpairs.arrays import FloatArray, IntArray, RandomState, generator, is_whole
 from fewpairs.errors import (
     AsymmetryError,
     InputError,
@@ -22,6 +22,7 @@ from fewpairs.errors import (
 from fewpairs.items.items import Items, as_items
 from fewpairs.oracle.evaluation import evaluate
 from fewpairs.oracle.execution import run as answer_all
+from fewpairs.oracle.known import Known
 from fewpairs.oracle.ledger import Ledger
 from fewpairs.oracle.memory import Memory
 from fewpairs.oracle.progress import Progress, ProgressOption
@@ -167,6 +168,19 @@ class Gate:
             yield
         finally:
             self._tolerant = False
+
+    # ------------------------------------------------------------------ what was paid for
+
+    def bought(self) -> tuple[Known, tuple[IntArray, FloatArray]]:
+        """Return everything that was paid for, and the pairs whose order is on record."""
+        memory = self._ledger.bought(self._empty_memory())
+        return memory.known(reserved=True), memory.ordered.all()
+
+    def endow(self, known: Known, ordered: tuple[IntArray, FloatArray], evaluations: int) -> None:
+        """Begin with what was paid for elsewhere: runs look it up instead of evaluating it."""
+        memory = self._empty_memory()
+        memory.take(known, ordered)
+        self._ledger.endow(memory, evaluations)
 
     # ------------------------------------------------------------------ asking
 
