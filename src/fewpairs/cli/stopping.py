@@ -42,15 +42,12 @@ def kept_on_ctrl_c(oracle: Oracle, output: Path, vectors: Path | None) -> Iterat
     if partial.exists():
         restore(oracle, partial, inputs)
         typer.echo(f"fewpairs: going on with {_kept(oracle)} in {partial}", err=True)
-    before = oracle.evaluations
     try:
         yield
     except KeyboardInterrupt:
-        if oracle.evaluations > before:
-            keep(oracle, partial, inputs)
-        where = f"kept in {partial}. The same command goes on from there."
-        if not partial.exists():
-            where = "there is nothing to keep."
+        where = "there is nothing to keep."
+        if keep(oracle, partial, inputs):
+            where = f"they are kept in {partial}. The same command goes on from there."
         typer.echo(f"fewpairs: stopped after {_kept(oracle)}; {where}", err=True)
         raise typer.Exit(STOPPED) from None
     partial.unlink(missing_ok=True)

@@ -8,10 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from fewpairs.error.estimate import CurvePoint, ErrorEstimate, SketchPoint
+from fewpairs.errors import InputError
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.factored.source import Source
 from fewpairs.items.packing import pack_items, unpack_items
-from fewpairs.oracle.known import Known, Lines
+from fewpairs.oracle.keeping import are_numbers, are_positions, checked_lines, require
+from fewpairs.oracle.known import Known
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -72,6 +74,8 @@ def pack(matrix: FactoredMatrix) -> tuple[Arrays, dict[str, Any]]:
         if array is not None:  # an array with two roles is written once
             stored_as[name] = names.setdefault(id(array), name)
             arrays[stored_as[name]] = array
+    for name in ("left", "core", "right", "known.columns", "known.rows", "known.values"):
+        _refuse_nonfinite(name, wanted[name])
     item_arrays, item_kind = pack_items(source.items, "items")
     other_arrays, other_kind = pack_items(source.others, "others")
     error = matrix.error
@@ -115,24 +119,27 @@ def unpack(arrays: Arrays, facts: dict[str, Any]) -> FactoredMatrix:
 
     left, core, right = get("left"), get("core"), get("right")
     n, m = len(left), len(right)
-    _require(left.size + right.size or n + m < _MOST_EMPTY_ROWS, "it has rows without a number")
+    require(left.size + right.size or n + m < _MOST_EMPTY_ROWS, "it has rows without a number")
     for factor in (left, core, right):
-        _require(factor.ndim == 2 and factor.dtype.kind == "f", "its factors are no tables")  # noqa: PLR2004
-    columns = _lines(get("known.columns.index"), get("known.columns"), (n, m))
-    rows = _lines(get("known.rows.index"), get("known.rows"), (m, n))
-    _require(n == m or not facts["symmetric_known"], "it is not square, and symmetric")
+        fits = factor.ndim == 2 and are_numbers(factor, factor.shape)  # noqa: PLR2004 - a table
+        require(fits, "its factors are no tables of finite numbers")
+    columns = checked_lines(get("known.columns.index"), get("known.columns"), n, m)
+    rows = checked_lines(get("known.rows.index"), get("known.rows"), m, n)
+    require(n == m or not facts["symmetric_known"], "it is not square, and symmetric")
     diagonal, keys, values = get("known.diagonal"), get("known.keys"), get("known.values")
-    _require(diagonal is None or (n == m and _numbers(diagonal, n)), "its diagonal does not fit")
-    _require(_positions(keys, n * m) and _numbers(values, len(keys)), "its entries do not fit")
+    require(diagonal is None or (n == m and are_numbers(diagonal, (n,))), "its diagonal is wrong")
+    require(
+        are_positions(keys, n * m) and are_numbers(values, (len(keys),)), "its entries are wrong"
+    )
     known = Known(columns, columns if facts["symmetric_known"] else rows, diagonal)
     # Files of version 1 hold both orders of a pair; one is enough.
     known = known.with_entries(*known.places_of(keys), values)
     of_left, of_right = get("landmarks.left"), get("landmarks.right")
     for landmarks in (of_left, of_right):
-        _require(landmarks is None or _positions(landmarks, max(n, m)), "its landmarks do not fit")
+        require(landmarks is None or are_positions(landmarks, max(n, m)), "its landmarks are wrong")
     nugget = facts["nugget"]
     own = of_left is not None and len(of_left) == left.shape[1]
-    _require(np.isfinite(nugget) and (nugget == 0 or own), "its nugget does not fit")
+    require(np.isfinite(nugget) and (nugget == 0 or own), "its nugget does not fit")
     # The transpose of an asymmetric similarity's matrix has its items on the other side.
     sides = ((n, m), (m, n)) if facts["derived"] else ((n,), (m,))
     return FactoredMatrix(
@@ -159,26 +166,13 @@ def unpack(arrays: Arrays, facts: dict[str, Any]) -> FactoredMatrix:
     )
 
 
-def _lines(index: Any, values: Any, shape: tuple[int, int]) -> Lines:
-    height, width = shape
-    fits = _positions(index, width) and len(np.unique(index)) == len(index)
-    fits = fits and values.dtype.kind == "f" and values.shape == (height, len(index))
-    _require(fits, "its known columns or rows do not fit")
-    return Lines.of(index, values, width)
-
-
-def _positions(index: npt.NDArray[Any], length: int) -> bool:
-    whole = index.ndim == 1 and index.dtype == np.int64
-    return whole and bool(np.all((index >= 0) & (index < length)))
-
-
-def _numbers(values: npt.NDArray[Any], count: int) -> bool:
-    return values.shape == (count,) and values.dtype.kind == "f"
-
-
-def _require(fits: Any, otherwise: str) -> None:
-    if not fits:
-        raise ValueError(otherwise)
+def _refuse_nonfinite(name: str, array: Any) -> None:
+    if not np.isfinite(array).all():
+        raise InputError(
+            f"the matrix has numbers that are not finite, in {name}.",
+            "A file with such numbers counts as damaged, and would not be read again.",
+            "Save the matrix from which this one was made, before it was scaled.",
+        )
 
 
 def _pack_error(error: ErrorEstimate) -> list[str]:
@@ -188,7 +182,7 @@ def _pack_error(error: ErrorEstimate) -> list[str]:
 
 def _unpack_error(packed: list[str]) -> ErrorEstimate:
     value, low, high = (float.fromhex(x) for x in packed[:3])
-    _require(value == value and low <= high, "its stated error is none")  # noqa: PLR0124 - NaN
+    require(value == value and low <= high, "its stated error is none")  # noqa: PLR0124 - NaN
     return ErrorEstimate(value, low, high, int(packed[3]))
 
 
@@ -198,6 +192,6 @@ def _pack_point(point: CurvePoint | SketchPoint) -> list[Any]:
 
 def _unpack_point(packed: list[Any]) -> CurvePoint | SketchPoint:
     name, *numbers, error = packed
-    _require(all(type(x) is int for x in numbers), "its curve has other than numbers")
+    require(all(type(x) is int for x in numbers), "its curve has other than numbers")
     point: CurvePoint | SketchPoint = _POINTS[name](*numbers, _unpack_error(error))
     return point

@@ -22,6 +22,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import tokenize
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -157,10 +158,14 @@ def read_npy(path: Path, column: str | None) -> Any:
     _refuse_column(path, column)
     import numpy as np  # noqa: PLC0415 - the command starts fast
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # NumPy tells that a file is old: no matter of the user's
-        # Mapped first, because then what the header promises must be there.
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # NumPy tells that a file is old, which is no matter
+            # Mapped first, because then what the header promises must be there.
+            array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (SyntaxError, tokenize.TokenError, TypeError, OverflowError) as error:
+        message = f"its header is no array's ({type(error).__name__})"
+        raise ValueError(message) from error
     if not isinstance(array, np.ndarray) or not array.size:
         message = "it holds no array with numbers"
         raise ValueError(message)

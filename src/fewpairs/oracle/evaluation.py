@@ -57,9 +57,12 @@ def evaluate(similarity: Similarity, left: Items, right: Items, request: Request
             return _pair_by_pair(similarity, left, right, request)
         else:
             return _row_by_row(similarity, left, right, request)
-    except Exception as error:  # noqa: BLE001 - whatever the user's function raises
+    except BaseException as error:  # noqa: BLE001 - whatever the function raises, or Ctrl-C
+        nothing = np.full(shape, np.nan)
+        if not isinstance(error, Exception):
+            return Outcome(nothing, request.size, interrupt=error)
         fault = _raised(error, left, right, request, request.size)
-        return Outcome(np.full(shape, np.nan), request.size, fault)
+        return Outcome(nothing, request.size, fault)
     flat = (request.size,) if not by_block else shape
     return checked(answer, flat, left, right, request)
 
@@ -175,8 +178,9 @@ def _row_by_row(similarity: Similarity, left: Items, right: Items, request: Requ
         outcome = evaluate(similarity, left, right, line)
         values[mine] = outcome.values.ravel()
         asked += outcome.asked
-        if outcome.error is not None:
-            return Outcome(values.reshape(_shape(request)), asked, outcome.error)
+        if outcome.error is not None or outcome.interrupt is not None:
+            found = values.reshape(_shape(request))
+            return Outcome(found, asked, outcome.error, outcome.interrupt)
     return Outcome(values.reshape(_shape(request)), asked)
 
 

@@ -18,8 +18,8 @@ from fewpairs.oracle.oracle import Oracle
 _KIND = "evaluations"
 
 
-def keep(oracle: Oracle, path: Path, inputs: dict[str, str]) -> None:
-    """Write everything that was evaluated to a file.
+def keep(oracle: Oracle, path: Path, inputs: dict[str, str]) -> bool:
+    """Write everything that was evaluated to a file; say whether there was anything.
 
     Parameters
     ----------
@@ -27,8 +27,14 @@ def keep(oracle: Oracle, path: Path, inputs: dict[str, str]) -> None:
     path : Path
     inputs : dict
         Whatever else the answers depend on, such as a checksum of a file.
+
+    Returns
+    -------
+    bool
     """
     known, ordered = oracle.bought()
+    if known.empty and not len(ordered[0]):
+        return False
     arrays: dict[str, npt.NDArray[Any]] = {}
     for role, lines in (("columns", known.columns), ("rows", known.rows)):
         if role == "columns" or not known.symmetric:
@@ -37,6 +43,7 @@ def keep(oracle: Oracle, path: Path, inputs: dict[str, str]) -> None:
     arrays["ordered.keys"], arrays["ordered"] = ordered
     facts = _identity(oracle, inputs) | {"evaluations": oracle.evaluations}
     archive.write(path, arrays, facts)
+    return True
 
 
 def restore(oracle: Oracle, path: Path, inputs: dict[str, str]) -> None:
@@ -83,22 +90,43 @@ def _unpack(
     arrays: archive.Arrays, shape: tuple[int, int], *, symmetric: bool
 ) -> tuple[Known, tuple[Any, Any]]:
     n, m = shape
-    columns = _lines(arrays["columns.index"], arrays["columns"], n, m)
-    rows = columns if symmetric else _lines(arrays["rows.index"], arrays["rows"], m, n)
-    i, j = arrays["entries.rows"], arrays["entries.columns"]
-    keys = arrays["ordered.keys"]
-    for places, length in ((i, n), (j, m), (keys, n * m)):
-        _check(places, length)
-    known = Known(columns, rows).with_entries(i, j, arrays["entries"])
-    return known, (keys, arrays["ordered"])
+    columns = checked_lines(arrays["columns.index"], arrays["columns"], n, m)
+    rows = columns if symmetric else checked_lines(arrays["rows.index"], arrays["rows"], m, n)
+    i, j, keys = arrays["entries.rows"], arrays["entries.columns"], arrays["ordered.keys"]
+    values, ordered = arrays["entries"], arrays["ordered"]
+    places = are_positions(i, n) and are_positions(j, m) and are_positions(keys, n * m)
+    require(places and len(i) == len(j), "its entries do not fit")
+    require(are_numbers(values, (len(i),)), "its entries do not fit")
+    require(are_numbers(ordered, (len(keys),)), "its pairs do not fit")
+    return Known(columns, rows).with_entries(i, j, values), (keys, ordered)
 
 
-def _lines(index: npt.NDArray[Any], values: npt.NDArray[Any], height: int, width: int) -> Lines:
-    _check(index, width)
-    return Lines.of(index, values.reshape(height, len(index)), width)
+# ------------------------------------------------------------------ what a file may say
 
 
-def _check(places: npt.NDArray[Any], length: int) -> None:
-    if places.dtype != np.int64 or np.any((places < 0) | (places >= length)):
-        message = "it names items that are not there"
-        raise ValueError(message)
+def checked_lines(
+    index: npt.NDArray[Any], values: npt.NDArray[Any], height: int, width: int
+) -> Lines:
+    """Return whole columns that a file holds of a height × width matrix, or raise ValueError."""
+    places = are_positions(index, width) and len(np.unique(index)) == len(index)
+    fits = places and are_numbers(values, (height, len(index)))
+    require(fits, "its known columns or rows do not fit")
+    return Lines.of(index, values, width)
+
+
+def are_positions(index: npt.NDArray[Any], length: int) -> bool:
+    """Say whether an array holds positions among `length` things."""
+    whole = index.ndim == 1 and index.dtype == np.int64
+    return whole and bool(np.all((index >= 0) & (index < length)))
+
+
+def are_numbers(values: npt.NDArray[Any], shape: tuple[int, ...]) -> bool:
+    """Say whether an array holds finite numbers, and so many of them."""
+    plain = values.shape == shape and values.dtype.kind == "f"
+    return plain and bool(np.isfinite(values).all())
+
+
+def require(fits: Any, otherwise: str) -> None:
+    """Raise ValueError, to be told with the name of the file, unless something fits."""
+    if not fits:
+        raise ValueError(otherwise)
