@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import re
 from collections.abc import Sequence
@@ -52,8 +53,9 @@ def read(path: Path, *, mmap: bool = False) -> Table:
     except (FewpairsError, MemoryError):
         raise
     except Exception as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise  # of the system, not of the content
+        # A position that no file has comes from the content, other faults from the system.
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+            raise
         how = str(error) or type(error).__name__
         raise FileFormatError(
             f"{path.name} is no file of word vectors that we can read: {how:.300}.",
