@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from examples import symmetric_matrix
+from fuzz.file_strategies import described, forged, opened
 from safetensors.numpy import load_file, save_file
 
 import fewpairs as fp
@@ -257,3 +258,69 @@ def test_the_transpose_of_two_sets_comes_back(tmp_path):
         turned.save(tmp_path / "t.fewpairs")
         loaded = fp.load(tmp_path / "t.fewpairs")
         np.testing.assert_array_equal(loaded.to_dense(), turned.to_dense())
+
+
+FACTS = ("stored_as", "items", "square", "symmetric_known", "similarity", "evaluations", "nugget")
+WRONG = [None, -1, True, "x", [], {}, [[1, 2]], 1e300, {"left": "nowhere"}, 2**70]
+
+
+@pytest.mark.parametrize("fact", [*FACTS, "others", "symmetric", "derived", "method", "error"])
+def test_facts_that_are_missing_or_wrong_are_refused_in_spite_of_a_right_checksum(words, fact):
+    _, path = words
+    arrays, facts = opened(path.read_bytes())
+    for wrong in WRONG:
+        if type(wrong) is type(facts[fact]) and fact not in ("stored_as", "items", "error"):
+            continue  # another value of the right kind
+        if wrong is None and fact == "error":
+            continue  # no error is stated
+        path.write_bytes(forged(arrays, described(arrays, facts | {fact: wrong})))
+        with pytest.raises(FileFormatError, match="damaged"):
+            fp.load(path)
+    del facts[fact]
+    path.write_bytes(forged(arrays, described(arrays, facts)))
+    with pytest.raises(FileFormatError, match=fact):
+        fp.load(path)
+
+
+@pytest.mark.parametrize("text", ["[" * 10**5, '{"a":' * 10**5, '{"version": 1' + "0" * 5000 + "}"])
+def test_a_header_without_end_is_refused(tmp_path, text):
+    (tmp_path / "deep").write_bytes(forged({}, text))
+    with pytest.raises(FileFormatError, match="damaged"):
+        fp.load(tmp_path / "deep")
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("left", np.empty((10**12, 0))),
+        ("left", np.zeros((8, 4), dtype=np.int64)),
+        ("left", np.full((8, 4), np.nan)),
+        ("core", np.zeros((3, 4))),
+        ("known.columns.index", np.array([0, 1, 2, -1])),
+        ("known.columns.index", np.array([0, 1, 2, 8])),
+        ("known.columns.index", np.array([0, 1, 2, 2])),
+        ("known.diagonal", np.zeros(7)),
+        ("known.keys", np.array([64])),
+        ("known.keys", np.array([-1])),
+        ("landmarks.left", np.array([0, 1, 2, 99])),
+        ("items.ends", np.array([-5, 3, 2, 1, 0, 9, 9, 9])),
+        ("items.ends", np.array([10**15] * 8)),
+        ("items.text", np.full(9, 255, dtype=np.uint8)),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused_in_spite_of_a_right_checksum(words, name, wrong):
+    _, path = words
+    arrays, facts = opened(path.read_bytes())
+    arrays[name] = wrong
+    path.write_bytes(forged(arrays, described(arrays, facts)))
+    with pytest.raises(FileFormatError, match="damaged"):
+        fp.load(path)
+
+
+def test_a_matrix_that_nobody_could_load_is_not_saved(tmp_path):
+    matrix = fp.approximate(range(5), fp.Precomputed(symmetric_matrix(5)), landmarks=3)
+    with np.errstate(all="ignore"):
+        broken = matrix.scaled(np.full(5, np.inf), np.ones(5))
+    with pytest.raises(InputError, match="not finite"):
+        broken.save(tmp_path / "x")
+    assert not (tmp_path / "x").exists()

@@ -82,8 +82,8 @@ def approximate(
     from fewpairs.similarities.named import named_similarity  # noqa: PLC0415
 
     # Before the first evaluation is paid for.
+    refuse_unwritable(output)
     for written in (output, partial_of(output)):
-        refuse_unwritable(written)
         refuse_overwriting(written, (items, others, vectors))
     oracle = as_oracle(
         read_items(items, column),

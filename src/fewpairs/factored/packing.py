@@ -123,6 +123,7 @@ def unpack(arrays: Arrays, facts: dict[str, Any]) -> FactoredMatrix:
     for factor in (left, core, right):
         fits = factor.ndim == 2 and are_numbers(factor, factor.shape)  # noqa: PLR2004 - a table
         require(fits, "its factors are no tables of finite numbers")
+    require(core.shape == (left.shape[1], right.shape[1]), "its factors do not fit together")
     columns = checked_lines(get("known.columns.index"), get("known.columns"), n, m)
     rows = checked_lines(get("known.rows.index"), get("known.rows"), m, n)
     require(n == m or not facts["symmetric_known"], "it is not square, and symmetric")

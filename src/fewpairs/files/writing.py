@@ -30,10 +30,10 @@ def atomic(path: Path) -> Iterator[Path]:
     name is changed. A link stays a link, to the new content. What a writer of this path has left
     behind when it was killed is removed.
     """
-    path = Path(os.path.realpath(path))
     refuse_unwritable(path)
-    _remove_abandoned(path)
     try:
+        path = Path(os.path.realpath(path))
+        _remove_abandoned(path)
         lock, unfinished = _begin(path)
     except (OSError, ValueError) as error:
         raise _unwritten(path, error) from error
@@ -70,13 +70,19 @@ def refuse_unwritable(path: Path) -> None:
 def refuse_overwriting(output: Path, inputs: Iterable[Path | None]) -> None:
     """Refuse an output that is one of the inputs, whatever it is called there."""
     for given in inputs:
-        with suppress(OSError, ValueError):  # one of the two does not exist: told elsewhere
-            if given is not None and output.samefile(given):
-                raise InputError(
-                    f"the output {str(output)!r} is the input {str(given)!r}.",
-                    "The result would take its place, and the input would be lost.",
-                    "Choose another name for the output.",
-                )
+        if given is not None and _same_file(output, given):
+            raise InputError(
+                f"the output {str(output)!r} is the input {str(given)!r}.",
+                "The result would take its place, and the input would be lost.",
+                "Choose another name for the output.",
+            )
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)  # also by links, and where case does not matter
+    except (OSError, ValueError):
+        return False  # one of the two does not exist, which is told elsewhere
 
 
 def _begin(path: Path) -> tuple[int | None, Path]:

@@ -22,7 +22,6 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-import tokenize
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -162,11 +161,11 @@ def read_npy(path: Path, column: str | None) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # NumPy tells that a file is old, which is no matter
             # Mapped first, because then what the header promises must be there.
-            array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (SyntaxError, tokenize.TokenError, TypeError, OverflowError) as error:
-        message = f"its header is no array's ({type(error).__name__})"
+            array = np.lib.format.open_memmap(path, mode="r")
+    except Exception as error:  # what a header is parsed with raises whatever it likes
+        message = f"it is no array of numbers ({type(error).__name__}: {error})"
         raise ValueError(message) from error
-    if not isinstance(array, np.ndarray) or not array.size:
+    if not array.size:
         message = "it holds no array with numbers"
         raise ValueError(message)
     return np.array(array)
