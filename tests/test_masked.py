@@ -45,11 +45,6 @@ def masked(array, place=1):
         lambda: K.scaled(np.ones(12), masked(np.ones(12))),
         lambda: K[masked(np.arange(3))],
         lambda: K.entries(np.arange(3), masked(np.arange(3))),
-        lambda: fp.emd(masked(HALF), HALF, COSTS),
-        lambda: fp.emd(HALF, HALF, masked(COSTS)),
-        lambda: fp.sinkhorn(HALF, masked(HALF), COSTS, reg=0.1),
-        lambda: fp.sinkhorn(HALF, HALF, masked(COSTS), reg=0.1),
-        lambda: fp.sinkhorn(HALF, HALF, kernel=masked(np.exp(-COSTS))),
         lambda: fp.elementwise(np.exp, masked(VECTORS)),
         lambda: fp.elementwise(lambda x: np.ma.masked_less(x, 0.5), VECTORS),
     ],
@@ -98,4 +93,3 @@ def test_arrays_with_nothing_masked_are_arrays():
     np.testing.assert_array_equal(same.to_dense(), K.to_dense())
     assert type(same.source.items.values) is np.ndarray
     assert fp.Precomputed(np.ma.masked_array(MATRIX, mask=False)).symmetric
-    assert fp.emd(np.ma.masked_array(HALF), HALF, np.ma.masked_array(COSTS)) == 0

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from fewpairs.arrays import FloatArray, unmasked
+from fewpairs.arrays import FloatArray
 from fewpairs.errors import InputError
 from fewpairs.parallel import announce
 from fewpairs.transport.masses import read_masses, refuse_unequal
@@ -80,7 +80,7 @@ def _checked(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the arguments as arrays; refuse what cannot be moved, or not at a definite cost."""
     supply, demand = read_masses(a, "a"), read_masses(b, "b")
-    costs = np.array(unmasked(cost, "the cost"), dtype=np.float64)
+    costs = np.array(cost, dtype=np.float64)
     if costs.shape != (len(supply), len(demand)):
         raise InputError(
             f"the masses have the shapes {supply.shape} and {demand.shape}, the costs "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from fewpairs.arrays import FloatArray, unmasked
+from fewpairs.arrays import FloatArray
 from fewpairs.errors import InputError
 
 #: Sums that differ by a larger share are a mistake; by a smaller one, rounding of weights that were
@@ -15,7 +15,7 @@ _SAME_MASS = 1e-8
 
 def read_masses(masses: npt.ArrayLike, name: str) -> FloatArray:
     """Return masses as an array; refuse what is no mass, by the argument's name and the place."""
-    array = np.array(unmasked(masses, name), dtype=np.float64)
+    array = np.array(masses, dtype=np.float64)
     if array.ndim != 1:
         raise InputError(
             f"{name} has the shape {array.shape}.",

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp
 
-from fewpairs.arrays import FloatArray, is_number, unmasked
+from fewpairs.arrays import FloatArray, is_number
 from fewpairs.errors import InputError, NegativeKernelWarning, warn
 from fewpairs.numerics import parts
 from fewpairs.transport.masses import read_masses, refuse_unequal
@@ -99,9 +99,8 @@ def sinkhorn(
         )
     refuse_unequal(supply, demand)
     if kernel is not None:
-        kernel = unmasked(kernel, "the kernel")
         return _by_kernel(supply, demand, kernel, cost, max_iterations, tolerance)
-    table = np.asarray(unmasked(cost, "the cost"), dtype=np.float64)
+    table = np.asarray(cost, dtype=np.float64)
     if table.shape != (len(supply), len(demand)) or not np.isfinite(table).all():
         raise InputError(
             f"the cost has the shape {table.shape} for {len(supply)} and {len(demand)} masses, or "
@@ -212,7 +211,6 @@ def _cost(plan: Any, cost: Any) -> float | None:
     """Return Σ Pᵢⱼ·Cᵢⱼ; with C = A·Bᵀ, one product with P for all columns of B."""
     if cost is None:
         return None
-    cost = unmasked(cost, "the cost")
     if isinstance(cost, tuple):
         left, right = (np.asarray(part, dtype=np.float64) for part in cost)
         return float((left * np.asarray(plan @ right)).sum())
