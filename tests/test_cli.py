@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import subprocess
 import sys
 
@@ -11,8 +12,8 @@ import numpy as np
 import pytest
 
 import fewpairs as fp
-from fewpairs import files
 from fewpairs.cli import main
+from fewpairs.files import archive as files
 from fewpairs.text.tokens import tokenize
 
 NAMES = [
@@ -230,6 +231,75 @@ def test_unreadable_files_are_one_message(folder, name, content, says):
 )
 def test_senseless_arguments_are_one_message(folder, arguments):
     fewpairs(*arguments, cwd=folder, code=2)
+
+
+@pytest.fixture
+def typed(folder, monkeypatch, capsys):
+    """Run the command here, where it starts faster: what it says, if it ends with that code."""
+    monkeypatch.chdir(folder)
+
+    def run(*arguments, code=0):
+        monkeypatch.setattr(sys, "argv", ["fewpairs", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        said = capsys.readouterr()
+        assert (end.value.code or 0) == code, said
+        return said.err if code else said.out
+
+    return run
+
+
+HEADER = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000,), }\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("wide.txt", "Ann\nBob\n".encode("utf-16"), "UTF-8"),
+        ("bare.txt", "Ann\nBob\n".encode("utf-16-le"), "NUL"),
+        ("bare.csv", "name\nBob\n".encode("utf-16-le"), "NUL"),
+        ("program.txt", b"\x7fELF\2\1\1\0\0\0\0", "NUL"),
+        ("deep.jsonl", b'{"a": ' + b"[" * 10**5, "cannot be read"),
+        ("zip.npy", b"PK\x03\x04" + b"\0" * 40, "cannot be read"),
+        ("huge.npy", b"\x93NUMPY\1\0" + len(HEADER).to_bytes(2, "little") + HEADER, "cannot be"),
+        ("fields.csv", b"a,b\n1\n", "the columns a, b"),
+        ("missing.csv", b"a\n1\n\n2,3\n", ""),
+    ],
+)
+def test_odd_files_are_one_message(typed, folder, name, content, says):
+    (folder / name).write_bytes(content)
+    message = typed("plan", name, code=0 if not says else 2)
+    assert says in message
+    assert len(message.splitlines()) <= 4
+
+
+def test_a_huge_line_is_an_item(typed, folder):
+    (folder / "huge.txt").write_bytes(b"x" * 10**6 + b"\nyy\nzz\n")
+    assert "3 items" in typed("plan", "huge.txt", "--landmarks", 2)
+
+
+@pytest.mark.parametrize("command", ["approximate", "plan", "vectors"])
+def test_a_pipe_is_refused_in_one_sentence(typed, folder, command):
+    os.mkfifo(folder / "pipe.txt")
+    output = [] if command == "plan" else ["-o", "out"]
+    assert "a pipe or a device" in typed(command, "pipe.txt", *output, code=2)
+
+
+@pytest.mark.parametrize("name", ["names.txt", "link.txt", "hard.txt", "q.txt", "v.npz", "names"])
+def test_an_output_that_is_an_input_is_refused(typed, folder, name):
+    (folder / "link.txt").symlink_to("names.txt")
+    os.link(folder / "names.txt", folder / "hard.txt")
+    os.link(folder / "names.txt", folder / "names.partial")
+    (folder / "q.txt").write_text("Ann\nBob\nCleo\n")
+    (folder / "v.npz").touch()
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    options = ["--similarity", "word_mover", "--vectors", "v.npz", "--others", "q.txt"]
+    message = typed("approximate", "names.txt", "-o", name, *options, code=2)
+    assert "would be lost" in message
+    if name.endswith("txt"):
+        given = "q.txt" if name == "q.txt" else "names.txt"
+        assert "would be lost" in typed("vectors", given, "-o", name, code=2)
+    assert before == {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def test_two_files_are_compared(folder):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TypeAlias, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 
-from fewpairs.errors import InputError
+from fewpairs.errors import InputError, MaskedError
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 SingleArray: TypeAlias = npt.NDArray[np.float32]
@@ -27,6 +27,30 @@ def is_number(value: object) -> TypeGuard[float]:
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         return False
     return math.isfinite(value)
+
+
+def is_masked(value: object) -> TypeGuard[np.ma.MaskedArray[Any, Any]]:
+    """Say whether this is one of NumPy's masked arrays or scalars."""
+    # An array of NumPy's own class is none; only the others are worth loading numpy.ma for.
+    subclass = isinstance(value, np.ndarray) and type(value) is not np.ndarray
+    return subclass and isinstance(value, np.ma.MaskedArray)
+
+
+def unmasked(value: Any, name: str) -> Any:
+    """Return what a user passes as an array; refuse one with masked values, by its name.
+
+    Nothing in fewpairs could leave single values out, and `numpy.asarray` would show what is under
+    the mask. Wherever arrays come in, they come through here.
+    """
+    parts = value if isinstance(value, (list, tuple)) else (value,)
+    count = sum(int(np.sum(np.ma.getmaskarray(part))) for part in parts if is_masked(part))
+    if count:
+        raise MaskedError(
+            f"{name} has {count:,} masked values.",
+            "A masked value is missing, and what is stored under the mask would be used for it.",
+            "Fill them with array.filled(…), or leave their rows out.",
+        )
+    return value.data if is_masked(value) else value
 
 
 def check_gamma(gamma: object) -> float:

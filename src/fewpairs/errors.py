@@ -6,6 +6,7 @@ Every message has four parts, in this order: what was wrong, where, why it matte
 from __future__ import annotations
 
 import difflib
+import pickle
 import sys
 import warnings
 from collections.abc import Iterable
@@ -31,6 +32,42 @@ class FewpairsError(Exception):
     def __init__(self, what: str, why: str = "", fix: str = "") -> None:
         super().__init__("\n".join(part for part in (what, why, fix) if part))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Survive pickling: what a pool's worker cannot send back, its caller waits for forever."""
+        state = dict(self.__dict__)
+        if state.get("oracle") is not None:
+            state["oracle"] = _packed(state["oracle"])
+            if state["oracle"] is None:
+                state["__notes__"] = [*state.get("__notes__", ()), _LEFT_BEHIND]
+        return _unpickled, (type(self), self.args, state)
+
+
+_LEFT_BEHIND = (
+    "The error has come from another process, and its oracle could not be sent along, because the "
+    "items or the similarity cannot be pickled: error.oracle is None here. Catch the error in the "
+    "process that evaluates."
+)
+
+
+def _packed(oracle: Any) -> bytes | None:
+    # Whatever a user's items and similarity raise when they are pickled: the error itself goes out.
+    try:
+        return pickle.dumps(oracle)
+    except Exception:  # noqa: BLE001
+        return None
+
+
+def _unpickled(kind: type[FewpairsError], args: tuple[Any, ...], state: dict[str, Any]) -> Any:
+    # Not by calling the class: some make their message of other arguments. The base that decides
+    # on the layout in memory is the one that may make it.
+    base: Any = kind.__base__
+    error: FewpairsError = base.__new__(kind)
+    error.args = args
+    if state.get("oracle") is not None:
+        state["oracle"] = pickle.loads(state["oracle"])  # noqa: S301 - packed above, sent with it
+    error.__dict__.update(state)
+    return error
+
 
 class InputError(FewpairsError, ValueError):
     """An argument cannot be used; nothing was evaluated."""
@@ -48,6 +85,14 @@ class UnknownNameError(InputError):
             f"A misspelt {kind} would silently give another result than you asked for.",
             f"{hint}Known: {', '.join(names) if names else 'none'}.",
         )
+
+
+class PositionError(InputError, IndexError):
+    """There is no row, column or item at that position."""
+
+
+class MaskedError(InputError):
+    """An array has masked values, which nothing in fewpairs could leave out."""
 
 
 class BudgetError(InputError):
@@ -110,7 +155,15 @@ class MemoryCeilingError(FewpairsError, MemoryError):
 
 
 class FileFormatError(FewpairsError, ValueError):
-    """The file is not a fewpairs file, is damaged, or is of a newer version."""
+    """The file is not of a format that is read here, is damaged, or is of a newer version."""
+
+
+class MissingFileError(InputError, FileNotFoundError):
+    """There is no file of that name, or it is a folder, a pipe or a device."""
+
+
+class UnwritableError(FewpairsError, OSError):
+    """A file of that name cannot be written; what it held before is still there."""
 
 
 class MissingExtraError(FewpairsError, ImportError):

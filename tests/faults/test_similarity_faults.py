@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import threading
+
 import numpy as np
 import pytest
 from examples import Counter, symmetric_matrix
@@ -191,19 +194,46 @@ def test_a_plain_object_with_the_right_methods_will_do():
     assert fp.approximate(range(4), Plain(), landmarks=4, random_state=0)[2, 2] == 1.0
 
 
-def test_ctrl_c_passes_and_the_oracle_keeps_what_was_evaluated():
+@pytest.mark.parametrize("at", [1, 2, 255, 256, 257, 700])
+def test_ctrl_c_inside_a_call_costs_only_the_pair_under_way(at):
     calls = []
 
     def pair(a, b):
-        calls.append((a, b))
-        if len(calls) == 700:
+        calls.append(frozenset((a, b)))
+        if len(calls) == at:
             raise KeyboardInterrupt
-        return 1.0
+        return float(abs(a - b))
 
-    oracle = fp.Oracle(range(100), fp.similarity(pair, kind="pair", symmetric=True))
-    with pytest.raises(KeyboardInterrupt):
-        fp.approximate(oracle, landmarks=10, error_pairs=0, random_state=0)
-    assert oracle.evaluations >= 256
+    sim = fp.similarity(pair, kind="pair", symmetric=True)
+    run = {"landmarks": 10, "method": "nystrom", "error_pairs": 0, "random_state": 0}
+    with pytest.raises(KeyboardInterrupt) as caught:
+        fp.approximate(range(100), sim, **run)
+    assert caught.value.oracle.evaluations == at
+    assert "goes on from there" in caught.value.__notes__[0]
+    matrix = fp.approximate(caught.value.oracle, **run)
+    assert len(calls) == len(set(calls)) + 1
+    whole = fp.approximate(range(100), sim, **run)
+    np.testing.assert_array_equal(matrix.to_dense(), whole.to_dense())
+
+
+def test_ctrl_c_while_threads_work_keeps_what_they_had_begun():
+    calls = []
+    lock = threading.Lock()
+
+    def pair(a, b):
+        with lock:
+            calls.append(frozenset((a, b)))
+        if len(calls) == 300:
+            signal.raise_signal(signal.SIGINT)  # Python runs the handler in the main thread
+        return float(abs(a - b))
+
+    sim = fp.similarity(pair, kind="pair", symmetric=True, block_size=16)
+    run = {"landmarks": 10, "method": "nystrom", "error_pairs": 0, "random_state": 0}
+    with pytest.raises(KeyboardInterrupt) as caught:
+        fp.approximate(range(100), sim, n_jobs=2, **run)
+    assert caught.value.oracle.evaluations == len(calls)
+    fp.approximate(caught.value.oracle, **run)
+    assert len(calls) == len(set(calls))
 
 
 def test_global_random_state_is_neither_read_nor_changed():

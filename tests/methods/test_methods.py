@@ -343,3 +343,16 @@ def test_random_pivots_recover_a_low_rank_positive_matrix():
         random_state=0,
     )
     assert relative(found.to_dense(), z @ z.T) < 1e-9
+
+
+@pytest.mark.parametrize("method", ["auto", "nystrom", "sicur"])
+@pytest.mark.parametrize("known", [None, "exact"])
+def test_a_title_claims_of_known_entries_what_is_true(method, known):
+    similarity = fp.Precomputed(symmetric_matrix(40))
+    matrix = fp.approximate(
+        range(40), similarity, landmarks=6, method=method, known=known, random_state=0
+    )
+    for one in (matrix, matrix.T, matrix.symmetrized()):
+        assert one.known.empty == (known is None)
+        assert ("evaluated entries exact" in repr(one)) == (known == "exact")
+        assert f"known={'exact' if known is None else None}" not in one.method

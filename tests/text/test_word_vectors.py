@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import struct
+import tracemalloc
 from types import SimpleNamespace
 
 import numpy as np
@@ -119,6 +120,16 @@ def test_nothing_in_a_file_is_executed(tmp_path):
     [
         (b"ape 1 2\nbee 1 x\n", "line 2"),
         (b"ape 1 2 3\nbee 1\n", "line 2"),
+        (b"1 2 3\n4\n", "line 2"),
+        (b"ape 1 2\nbee 1e39 2\n", "line 2 has a number that is not finite"),
+        (b"ape 1 nan\n", "line 1 has a number that is not finite"),
+        (b"1000000000000 300\nape 1 2\n", "promises 1,000,000,000,000 vectors"),
+        (b"1 1000000000000\nape 1 2\n", "promises 1 vectors of 1,000,000,000,000"),
+        (b"9" * 5000 + b" 2\nape 1 2\n", "more than any file could hold"),
+        (b"0 2\n", "no vectors"),
+        (b"1 0\nape\n", "no word with numbers"),
+        (b"", "no word with numbers"),
+        ("ape 1 2\nbee 3 4\n".encode("utf-16"), "line 1"),
         (b"2 2\nape 1 2\n\nbee 1 x\n", "line 4"),
         (b"2 2\nape 1 2\n", "promises 2"),
         (b"ape\n", "no word with numbers"),
@@ -167,3 +178,92 @@ def test_similar_words():
     assert table.most_similar([0.0, 2.0], k=1)[0] == ("c", pytest.approx(1.0))
     with pytest.raises(KeyError):
         table["zebra"]
+
+
+def test_a_byte_order_mark_is_no_part_of_a_word(tmp_path):
+    path = tmp_path / "v.txt"
+    for header in ("", "2 2\n"):
+        path.write_bytes(f"\ufeff{header}ape 1 2\nbee 3 4\n".encode())
+        table = fp.WordVectors.load(path)
+        assert table.words == ["ape", "bee"]
+        np.testing.assert_array_equal(table.array, [[1, 2], [3, 4]])
+
+
+def binary(words, array, header, end=b"\n"):
+    entries = (w.encode() + b" " + row.tobytes() + end for w, row in zip(words, array, strict=True))
+    return header + b"".join(entries)
+
+
+@pytest.mark.parametrize("end", [b"", b"\n"])
+@pytest.mark.parametrize("count", [1, 30, 31, 60])
+@pytest.mark.parametrize("dimensions", [1, 2, 3, 4, 5, 8, 300])
+def test_binary_files_with_a_wrong_header_are_refused(tmp_path, count, dimensions, end):
+    array = np.random.default_rng(0).normal(size=(31, 4)).astype(np.float32)
+    words = [f"word{i}" for i in range(31)]
+    path = tmp_path / "v.bin"
+    path.write_bytes(binary(words, array, f"{count} {dimensions}\n".encode(), end))
+    if (count, dimensions) == (31, 4):
+        np.testing.assert_array_equal(fp.WordVectors.load(path).array, array)
+        return
+    with pytest.raises(fp.errors.FileFormatError):
+        fp.WordVectors.load(path)
+
+
+def test_binary_files_are_read_in_pieces(tmp_path):
+    array = np.random.default_rng(0).normal(size=(700, 500)).astype(np.float32)
+    words = [f"wörd{i}" for i in range(700)]
+    content = binary(words, array, b"700 500\n")
+    for name, packed in (("v.bin", content), ("v.bin.gz", gzip.compress(content))):
+        (tmp_path / name).write_bytes(packed)
+        table = fp.WordVectors.load(tmp_path / name)
+        assert table.words == words
+        np.testing.assert_array_equal(table.array, array)
+
+
+STRANGE = ["nul\0", "\0", "", " ", "\u2028", "a b", "lone \ud800", "x" * 5000, "\t", "\ufeffmark"]
+
+
+def test_strange_words_come_back_from_an_npz(tmp_path):
+    words = [*STRANGE, "line\nbreak"]
+    array = np.arange(2.0 * len(words)).reshape(-1, 2)
+    fp.WordVectors(words, array).save(tmp_path / "v.npz")
+    for mmap in (False, True):
+        table = fp.WordVectors.load(tmp_path / "v.npz", mmap=mmap)
+        assert table.words == words
+        np.testing.assert_array_equal(table.array, array)
+
+
+def test_strange_words_come_back_from_a_text_or_are_refused(tmp_path):
+    words = [word for word in STRANGE if "\ud800" not in word]
+    array = np.arange(2 * len(words), dtype=np.float32).reshape(-1, 2)
+    fp.WordVectors(words, array).save(tmp_path / "v.txt")
+    assert fp.WordVectors.load(tmp_path / "v.txt").words == words
+    for word in ("line\nbreak", "lone \ud800"):
+        with pytest.raises(fp.errors.InputError, match="line break or half a character"):
+            fp.WordVectors([word], [[1.0]]).save(tmp_path / "w.txt")
+    assert not (tmp_path / "w.txt").exists()
+
+
+def test_one_long_word_does_not_fill_the_memory(tmp_path):
+    words = [f"w{i}" for i in range(2000)] + ["x" * 200_000]  # 1.6 GB as NumPy's own array
+    array = np.ones((2001, 2), dtype=np.float32)
+    tracemalloc.start()
+    try:
+        fp.WordVectors(words, array).save(tmp_path / "v.npz")
+        assert fp.WordVectors.load(tmp_path / "v.npz").words == words
+        assert tracemalloc.get_traced_memory()[1] < 2e7
+    finally:
+        tracemalloc.stop()
+
+
+def test_large_finite_vectors_are_no_reason_to_refuse_them():
+    table = fp.WordVectors(["ape", "bee"], np.full((2, 4), 3e38, dtype=np.float32))
+    assert len(table) == 2
+    with pytest.raises(fp.errors.InputError, match="'bee'"):
+        fp.WordVectors(["ape", "bee"], [[1.0, 2.0], [np.inf, -np.inf]])
+
+
+def test_a_missing_file_is_our_error(tmp_path):
+    for path in (tmp_path, tmp_path / "nowhere.txt"):
+        with pytest.raises(FileNotFoundError, match="no file"):
+            fp.WordVectors.load(path)

@@ -75,24 +75,33 @@ def approximate(
     jobs: JobsOption = 1,
 ) -> None:
     """Approximate the similarity matrix of the items in a file, and save it."""
-    from fewpairs.files import refuse_unwritable  # noqa: PLC0415
+    from fewpairs.cli.stopping import kept_on_ctrl_c, partial_of  # noqa: PLC0415
+    from fewpairs.files.writing import refuse_overwriting, refuse_unwritable  # noqa: PLC0415
     from fewpairs.run.approximate import approximate as run  # noqa: PLC0415
+    from fewpairs.run.arguments import as_oracle  # noqa: PLC0415
     from fewpairs.similarities.named import named_similarity  # noqa: PLC0415
 
-    refuse_unwritable(output)  # before the first evaluation is paid for
-    matrix = run(
+    # Before the first evaluation is paid for.
+    refuse_unwritable(output)
+    for written in (output, partial_of(output)):
+        refuse_overwriting(written, (items, others, vectors))
+    oracle = as_oracle(
         read_items(items, column),
         named_similarity(similarity, gamma=gamma, vectors=vectors),
-        others=None if others is None else read_items(others, column),
-        landmarks=landmarks,
-        budget=whole_budget(budget),
-        target_error=target_error,
-        method=method,
-        error_pairs=error_pairs,
-        random_state=seed,
-        n_jobs=jobs,
+        None if others is None else read_items(others, column),
+        jobs,
     )
-    matrix.save(output)
+    with kept_on_ctrl_c(oracle, output, vectors):
+        matrix = run(
+            oracle,
+            landmarks=landmarks,
+            budget=whole_budget(budget),
+            target_error=target_error,
+            method=method,
+            error_pairs=error_pairs,
+            random_state=seed,
+        )
+        matrix.save(output)
     typer.echo(f"{matrix!r}\nsaved to {output}")
 
 
@@ -105,8 +114,7 @@ def query(
     vectors: VectorsOption = None,
 ) -> None:
     """List the items most similar to one."""
-    from fewpairs.factored.storage import load  # noqa: PLC0415
-    from fewpairs.files import read_facts  # noqa: PLC0415
+    from fewpairs.factored.storage import load, stored_similarity  # noqa: PLC0415
     from fewpairs.similarities.named import saved_similarity  # noqa: PLC0415
 
     if (item is None) == (text is None):
@@ -117,7 +125,7 @@ def query(
         )
     evaluates = text is not None or rerank
     # The header says which similarity it was, so the matrix itself is read only once.
-    similarity = saved_similarity(read_facts(matrix)["similarity"], vectors) if evaluates else None
+    similarity = saved_similarity(stored_similarity(matrix), vectors) if evaluates else None
     found = load(matrix, similarity=similarity)
     if item is not None and not 0 <= item < len(found):
         raise InputError(

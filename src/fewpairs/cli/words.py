@@ -24,10 +24,14 @@ def vectors(
     jobs: JobsOption = -1,
 ) -> None:
     """Train word vectors on the texts in a file, by distance geometry, and save them."""
-    from fewpairs.files import refuse_unwritable  # noqa: PLC0415 - --help is instant
+    from fewpairs.files.writing import (  # noqa: PLC0415 - --help is instant
+        refuse_overwriting,
+        refuse_unwritable,
+    )
     from fewpairs.text.training import train_word_vectors  # noqa: PLC0415
 
     refuse_unwritable(output)  # before hours of training
+    refuse_overwriting(output, (texts,))
     trained = train_word_vectors(
         stream_texts(texts, column),
         dimensions,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from fewpairs.arrays import unmasked
 from fewpairs.errors import InputError
 from fewpairs.factored.source import Source
 from fewpairs.oracle.known import Known, Lines
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
 def scaled(matrix: FactoredMatrix, rows: npt.ArrayLike, columns: npt.ArrayLike) -> dict[str, Any]:
     """Return the parts of diag(rows)·K·diag(columns)."""
-    r = np.asarray(rows, dtype=np.float64)
-    c = r if columns is rows else np.asarray(columns, dtype=np.float64)
+    r = np.asarray(unmasked(rows, "rows"), dtype=np.float64)
+    c = r if columns is rows else np.asarray(unmasked(columns, "columns"), dtype=np.float64)
     if (len(r), len(c)) != matrix.shape:
         raise InputError(
             f"{len(r)} and {len(c)} factors for the shape {matrix.shape}.",

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.arrays import FloatArray, IntArray, unmasked
 from fewpairs.errors import InputError
+from fewpairs.factored.indexing import broadcast, positions, whole_key
 from fewpairs.numerics import parts
 from fewpairs.oracle.known import Known
 from fewpairs.parallel import MEMORY_CEILING, refuse_above
@@ -52,9 +53,7 @@ class Factors:
 
     def entries(self, rows: npt.ArrayLike, columns: npt.ArrayLike) -> FloatArray:
         """Return single entries ``rows[k], columns[k]``; the two are broadcast."""
-        i = positions(rows, self.shape[0])
-        j = positions(columns, self.shape[1])
-        i, j = np.broadcast_arrays(i, j)
+        i, j = broadcast(positions(rows, self.shape[0]), positions(columns, self.shape[1]))
         shape = i.shape
         i, j = i.ravel(), j.ravel()
         if self.known.empty:
@@ -69,15 +68,14 @@ class Factors:
 
     def __getitem__(self, key: Any) -> Any:
         """Read as from an array: ``K[i, j]``, ``K[i]``, ``K[[1, 2]]``, ``K[[1, 2], [3, 4]]``."""
-        rows, columns = key if isinstance(key, tuple) else (key, slice(None))
+        rows, columns = whole_key(key, self.shape)
         slices = isinstance(rows, slice) or isinstance(columns, slice)
         i = _resolve(rows, self.shape[0])
         j = _resolve(columns, self.shape[1])
         if not slices:
             value = self.entries(i, j)
             return float(value) if value.ndim == 0 else value
-        block = self._block(np.atleast_1d(i), np.atleast_1d(j))
-        return block.reshape(np.shape(i) + np.shape(j))
+        return self._block(i.ravel(), j.ravel()).reshape(i.shape + j.shape)
 
     def _block(self, rows: IntArray, columns: IntArray) -> FloatArray:
         refuse_above(MEMORY_CEILING, len(rows), len(columns), "Read fewer rows at a time")
@@ -97,6 +95,7 @@ class Factors:
 
     def __matmul__(self, other: Any) -> FloatArray:
         """Multiply by a vector or a matrix, never forming this one."""
+        other = unmasked(other, "what the matrix is multiplied by")
         plain = other.toarray() if sp.issparse(other) else np.asarray(other)
         if np.iscomplexobj(plain):
             raise InputError(
@@ -158,20 +157,3 @@ def factored_entries(
         gathered = products[np.cumsum(first) - 1]
         values[mine] = np.einsum("kp,kp->k", gathered, right[columns[mine]])
     return values
-
-
-def positions(index: npt.ArrayLike, length: int) -> IntArray:
-    """Return checked positions as NumPy takes them: negative ones count from the end."""
-    array = np.asarray(index)
-    if array.size == 0:
-        return np.empty(array.shape, dtype=np.int64)
-    if array.dtype == bool and array.shape == (length,):
-        array = np.flatnonzero(array)
-    if array.dtype.kind not in "iu":
-        message = f"indices must be integers, not {array.dtype}"
-        raise IndexError(message)
-    if array.min() < -length or array.max() >= length:
-        wrong = array.max() if array.max() >= length else array.min()
-        message = f"index {wrong} is out of range for {length} items"
-        raise IndexError(message)
-    return np.where(array < 0, array + length, array).astype(np.int64)

@@ -12,12 +12,13 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
-from fewpairs.arrays import FloatArray
+from fewpairs.arrays import FloatArray, unmasked
 from fewpairs.error.estimate import CurvePoint, ErrorEstimate, SketchPoint
 from fewpairs.errors import InputError
 from fewpairs.factored import derived
 from fewpairs.factored.embedding import EmbeddingMap, one_sided_map, symmetric_map
-from fewpairs.factored.factors import Factors, positions
+from fewpairs.factored.factors import Factors
+from fewpairs.factored.indexing import one_position
 from fewpairs.factored.neighbors import Neighbors, nearest
 from fewpairs.factored.source import Source
 from fewpairs.oracle.known import Known
@@ -95,6 +96,7 @@ class FactoredMatrix(Factors):
 
     def __rmatmul__(self, other: Any) -> FloatArray:
         """Multiply from the left."""
+        other = unmasked(other, "what the matrix is multiplied by")
         return (self.T @ (other.T if sp.issparse(other) else np.asarray(other).T)).T
 
     def matvec(self, x: npt.ArrayLike) -> FloatArray:
@@ -254,7 +256,7 @@ class FactoredMatrix(Factors):
         Neighbors
             Named tuple ``(indices, similarities)``, best first.
         """
-        own = None if index is None else int(positions(index, self.shape[0]))
+        own = None if index is None else one_position(index, self.shape[0])
         near, spent = nearest(self, own, k, item=item, rerank=rerank, budget=budget)
         self.evaluations += spent
         return near

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from fewpairs.arrays import unmasked
 from fewpairs.errors import InputError
 
 #: How items are stored in a file; "objects" are not.
@@ -115,7 +116,7 @@ def as_items(items: Any) -> Items:
     """
     if isinstance(items, Items):
         return items
-    values = _ordered(items)
+    values = _ordered(unmasked(items, "items"))
     result = Items(values)
     if len(result) == 0:
         raise InputError(

@@ -22,18 +22,19 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO, cast
 
-from fewpairs.errors import FewpairsError, InputError, UnknownNameError
+from fewpairs.errors import FewpairsError, InputError, MissingFileError, UnknownNameError
 
 Reader = Callable[[Path, str | None], Iterable[Any]]
 
 #: What reading a damaged file, or one of another format, raises.
-READ_ERRORS = (OSError, EOFError, ValueError, csv.Error, zlib.error)
+READ_ERRORS = (OSError, EOFError, ValueError, RecursionError, csv.Error, zlib.error)
 #: Longest cell of a .csv file, in characters. Python's own limit of 131,072 is less than a book;
 #: this is the largest number that the csv module takes on every system.
 _LONGEST_CELL = 2**31 - 1
@@ -118,7 +119,7 @@ def read_lines(path: Path, column: str | None) -> Iterator[str]:
     """Give the lines that are not blank."""
     _refuse_column(path, column)
     with open_text(path) as file:
-        for line in file:
+        for line in _texts_only(file):
             if line.strip():
                 yield line.rstrip("\n").rstrip("\r")
 
@@ -136,7 +137,7 @@ def read_csv(path: Path, column: str | None) -> Iterator[str]:
     """Give one column of a table with a header, comma-separated."""
     # The csv module wants line ends as they are: a cell may hold some.
     with open_text(path, newline="") as file, _long_cells():
-        reader = csv.DictReader(file)
+        reader = csv.DictReader(_texts_only(file))
         if reader.fieldnames:
             chosen = choose_column(column, list(reader.fieldnames), path)
             yield from (row[chosen] for row in reader)
@@ -156,7 +157,18 @@ def read_npy(path: Path, column: str | None) -> Any:
     _refuse_column(path, column)
     import numpy as np  # noqa: PLC0415 - the command starts fast
 
-    return np.load(path, allow_pickle=False)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # NumPy tells that a file is old, which is no matter
+            # Mapped first, because then what the header promises must be there.
+            array = np.lib.format.open_memmap(path, mode="r")
+    except Exception as error:  # what a header is parsed with raises whatever it likes
+        message = f"it is no array of numbers ({type(error).__name__}: {error})"
+        raise ValueError(message) from error
+    if not array.size:
+        message = "it holds no array with numbers"
+        raise ValueError(message)
+    return np.array(array)
 
 
 #: From the ending of a file's name, in lower case, to its reader.
@@ -172,8 +184,14 @@ READERS: dict[str, Reader] = {
 
 
 def _reader_of(path: Path) -> Reader | None:
-    if not path.is_file():
+    if path.exists() and not path.is_file():
         raise InputError(
+            f"{str(path)!r} is a folder, a pipe or a device.",
+            "The ending of a file's name says how it is read, and some are read twice.",
+            "Write the items to a file first, for example items.txt.",
+        )
+    if not path.is_file():
+        raise MissingFileError(
             f"there is no file {str(path)!r}.", "It holds the items.", "Check the path."
         )
     double = "".join(path.suffixes[-2:]).lower()
@@ -202,6 +220,15 @@ def _long_cells() -> Iterator[None]:
         yield
     finally:
         csv.field_size_limit(before)
+
+
+def _texts_only(lines: Iterable[str]) -> Iterator[str]:
+    """Refuse what is valid UTF-8 and no text: UTF-16 without a mark, or bytes of a program."""
+    for number, line in enumerate(lines, start=1):
+        if "\0" in line:
+            message = f"line {number} has the character NUL, which no text has"
+            raise ValueError(message)
+        yield line
 
 
 def _json_rows(path: Path) -> Iterator[dict[str, Any]]:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.arrays import FloatArray, IntArray, unmasked
 from fewpairs.errors import InputError, UnknownNameError
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.requests import Planner
@@ -212,7 +212,7 @@ def price_of_selection(selector: Selector, planner: Planner, count: int) -> int:
 
 def given_landmarks(landmarks: npt.ArrayLike, n: int, count: int | None = None) -> Given:
     """Check landmarks that the user chose, or `count` of them that a selector did."""
-    indices = np.asarray(landmarks)
+    indices = np.asarray(unmasked(landmarks, "landmarks"))
     if count is not None and indices.shape != (count,):
         raise InputError(f"{indices.size} landmarks came where {count} were asked for.")
     whole = indices.ndim == 1 and indices.dtype.kind in "iu" and indices.size > 0

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.arrays import FloatArray, IntArray, is_masked
 from fewpairs.errors import NonFiniteError, SimilarityError
 from fewpairs.items.items import Items
 from fewpairs.numerics import parts
@@ -17,11 +17,15 @@ from fewpairs.similarities.base import Similarity
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What came back: values (NaN where nothing usable did), entries asked for, and the fault."""
+    """What came back: values (NaN where nothing usable did), entries asked for, and the fault.
+
+    `interrupt` is Ctrl-C, or what else ends a program, in the middle of the request.
+    """
 
     values: FloatArray
     asked: int
     error: SimilarityError | None = None
+    interrupt: BaseException | None = None
 
 
 def evaluate(similarity: Similarity, left: Items, right: Items, request: Request) -> Outcome:
@@ -54,9 +58,12 @@ def evaluate(similarity: Similarity, left: Items, right: Items, request: Request
             return _pair_by_pair(similarity, left, right, request)
         else:
             return _row_by_row(similarity, left, right, request)
-    except Exception as error:  # noqa: BLE001 - whatever the user's function raises
+    except BaseException as error:  # noqa: BLE001 - whatever the function raises, or Ctrl-C
+        nothing = np.full(shape, np.nan)
+        if not isinstance(error, Exception):
+            return Outcome(nothing, request.size, interrupt=error)
         fault = _raised(error, left, right, request, request.size)
-        return Outcome(np.full(shape, np.nan), request.size, fault)
+        return Outcome(nothing, request.size, fault)
     flat = (request.size,) if not by_block else shape
     return checked(answer, flat, left, right, request)
 
@@ -67,7 +74,8 @@ def checked(
     """Turn an answer into finite float64 numbers of the expected shape, or into a fault."""
     shape = _shape(request)
     try:
-        array = np.asarray(answer)
+        filled = _filled(answer)
+        array = np.asarray(filled)
         if array.dtype.kind not in "biuf":
             raise TypeError  # noqa: TRY301 - the same fault as one that cannot be converted
         values = array.astype(np.float64)
@@ -92,14 +100,28 @@ def checked(
     rows, columns = request.pairs()
     at = int(np.flatnonzero(bad.ravel())[0])
     pair = int(rows[at]), int(columns[at])
+    found = values.ravel()[at] if filled is answer else "nan or a masked value"
     fault = NonFiniteError(
-        f"the similarity returned {values.ravel()[at]} for {int(bad.sum())} of {request.size} "
+        f"the similarity returned {found} for {int(bad.sum())} of {request.size} "
         f"pairs; first: items {left.describe(pair[0])} and {right.describe(pair[1])}.",
         "Similarities must be finite: one such value spreads to every row that uses the landmark.",
         "Drop or fill the items that cause it, or return a finite number for them.",
         pair=pair,
     )
     return Outcome(np.where(bad, np.nan, values).reshape(shape), request.size, fault)
+
+
+def _filled(answer: Any) -> Any:
+    """Return an answer with NaN for what is masked in it: a similarity that is missing."""
+    if is_masked(answer):
+        real = answer.dtype.kind in "biuf"
+        return np.where(np.ma.getmaskarray(answer), np.nan, answer.data) if real else answer
+    # Their kinds are few, however many answers there are.
+    if isinstance(answer, (list, tuple)) and any(
+        issubclass(kind, np.ndarray) and kind is not np.ndarray for kind in set(map(type, answer))
+    ):
+        return [_filled(part) for part in answer]
+    return answer
 
 
 def _ask_block(
@@ -116,14 +138,16 @@ def _pair_by_pair(similarity: Similarity, left: Items, right: Items, request: Re
     try:
         for a, b in zip(left.take(rows), right.take(columns), strict=True):
             answers.append(similarity.pair(a, b))
-    except Exception as error:  # noqa: BLE001 - whatever the user's function raises
+    except BaseException as error:  # noqa: BLE001 - whatever the function raises, or Ctrl-C
         done = len(answers)
         single = Scattered(rows[done : done + 1], columns[done : done + 1])
         before = Scattered(rows[:done], columns[:done])
         values = np.full(request.size, np.nan)
         values[:done] = checked(answers, (done,), left, right, before).values
-        fault = _raised(error, left, right, single, 1)
-        return Outcome(values.reshape(_shape(request)), done + 1, fault)
+        values = values.reshape(_shape(request))
+        if not isinstance(error, Exception):
+            return Outcome(values, done + 1, interrupt=error)
+        return Outcome(values, done + 1, _raised(error, left, right, single, 1))
     outcome = checked(answers, (request.size,), left, right, request)
     if outcome.error is None or isinstance(outcome.error, NonFiniteError):
         return outcome
@@ -157,8 +181,9 @@ def _row_by_row(similarity: Similarity, left: Items, right: Items, request: Requ
         outcome = evaluate(similarity, left, right, Rectangle(rows[mine[:1]], columns[mine]))
         values[mine] = outcome.values.ravel()
         asked += outcome.asked
-        if outcome.error is not None:
-            return Outcome(values.reshape(_shape(request)), asked, outcome.error)
+        if outcome.error is not None or outcome.interrupt is not None:
+            found = values.reshape(_shape(request))
+            return Outcome(found, asked, outcome.error, outcome.interrupt)
     return Outcome(values.reshape(_shape(request)), asked)
 
 

@@ -16,6 +16,8 @@ Work = Callable[[Request], Outcome]
 def run(requests: Iterable[Request], work: Work, n_jobs: int) -> Iterator[tuple[Request, Outcome]]:
     """Answer requests; `requests` may end early to stop the run, and what is under way is kept.
 
+    So it is on Ctrl-C, which is raised when the threads have answered what they had begun.
+
     Parameters
     ----------
     requests : iterable of Request
@@ -36,11 +38,22 @@ def run(requests: Iterable[Request], work: Work, n_jobs: int) -> Iterator[tuple[
             return
         with ThreadPoolExecutor(n_jobs, thread_name_prefix="fewpairs") as pool:
             under_way: deque[tuple[Request, Future[Outcome]]] = deque()
-            for request in requests:
-                under_way.append((request, pool.submit(work, request)))
-                if len(under_way) > 2 * n_jobs:
-                    done, future = under_way.popleft()
-                    yield done, future.result()
-            while under_way:
-                done, future = under_way.popleft()
-                yield done, future.result()
+            try:
+                for request in requests:
+                    under_way.append((request, pool.submit(work, request)))
+                    if len(under_way) > 2 * n_jobs:
+                        yield _oldest(under_way)
+                while under_way:
+                    yield _oldest(under_way)
+            except KeyboardInterrupt:
+                begun = [(request, future) for request, future in under_way if not future.cancel()]
+                yield from ((request, future.result()) for request, future in begun)
+                raise
+
+
+def _oldest(under_way: deque[tuple[Request, Future[Outcome]]]) -> tuple[Request, Outcome]:
+    """Wait for the oldest answer, which stays in the list until it is there."""
+    request, future = under_way[0]
+    outcome = future.result()
+    under_way.popleft()
+    return request, outcome

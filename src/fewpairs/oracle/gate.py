@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from fewpairs.arrays import RandomState, generator, is_whole
+from fewpairs.arrays import FloatArray, IntArray, RandomState, generator, is_whole
 from fewpairs.errors import (
     AsymmetryError,
     InputError,
@@ -22,6 +22,7 @@ from fewpairs.errors import (
 from fewpairs.items.items import Items, as_items
 from fewpairs.oracle.evaluation import evaluate
 from fewpairs.oracle.execution import run as answer_all
+from fewpairs.oracle.known import Known
 from fewpairs.oracle.ledger import Ledger
 from fewpairs.oracle.memory import Memory
 from fewpairs.oracle.progress import Progress, ProgressOption
@@ -182,13 +183,26 @@ class Gate:
         finally:
             self._tolerant = False
 
+    # ------------------------------------------------------------------ what was paid for
+
+    def bought(self) -> tuple[Known, tuple[IntArray, FloatArray]]:
+        """Return everything that was paid for, and the pairs whose order is on record."""
+        memory = self._ledger.bought(self._empty_memory())
+        return memory.known(reserved=True), memory.ordered.all()
+
+    def endow(self, known: Known, ordered: tuple[IntArray, FloatArray], evaluations: int) -> None:
+        """Begin with what was paid for elsewhere: runs look it up instead of evaluating it."""
+        memory = self._empty_memory()
+        memory.take(known, ordered)
+        self._ledger.endow(memory, evaluations)
+
     # ------------------------------------------------------------------ asking
 
     def _ask(self, requests: Iterable[Request], planned: int) -> None:
         """Answer requests; store every answer before any fault or stop is raised."""
         if self._ledger.refused is not None and not self._tolerant:
             raise self._ledger.refused
-        fault: SimilarityError | None = None
+        fault: BaseException | None = None
         stopped = False
 
         def still_needed() -> Iterator[Request]:
@@ -210,6 +224,7 @@ class Gate:
                     self._ledger.refused = self._ledger.refused or uneven
                 if not (self._tolerant and isinstance(found, (NonFiniteError, AsymmetryError))):
                     fault = fault or found
+                fault = outcome.interrupt or fault
                 self._ledger.keep(request, values)
                 stopped = not self._watching.update(self.spent) or stopped
         if fault is not None:
@@ -252,7 +267,9 @@ class Gate:
             finally:
                 self._watching = None
 
-    def _fail(self, fault: SimilarityError) -> None:
+    def _fail(self, fault: BaseException) -> None:
+        if not isinstance(fault, SimilarityError):
+            raise fault  # Ctrl-C: whoever began the run says what is kept
         if isinstance(fault, AsymmetryError):
             # What it has answered already must not hide it the next time.
             self._ledger.refused = fault

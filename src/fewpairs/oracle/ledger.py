@@ -59,6 +59,15 @@ class Ledger:
         self.memory = empty
         self.spent = 0
 
+    def bought(self, empty: Memory) -> Memory:
+        """End the present run, and return everything that was ever paid for."""
+        self.begin(empty)
+        return empty if self._earlier is None else self._earlier
+
+    def endow(self, memory: Memory, evaluations: int) -> None:
+        """Begin with what was paid for elsewhere."""
+        self._earlier, self.evaluations = memory, evaluations
+
     def to_evaluate(self, request: Request, planner: Planner) -> Iterator[Request]:
         """Yield what must be evaluated of a request, and copy what was paid for before."""
         for part in self._unknown(request, planner):

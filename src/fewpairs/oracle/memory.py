@@ -197,7 +197,10 @@ class Memory:
 
     def absorb(self, other: Memory) -> None:
         """Take over everything that another memory of the same matrix holds."""
-        known = other.known(reserved=True)
+        self.take(other.known(reserved=True), other.ordered.all())
+
+    def take(self, known: Known, ordered: tuple[IntArray, FloatArray]) -> None:
+        """Take over what is known, and pairs whose order is on record."""
         columns, rows = known.columns.index, known.rows.index
         if len(columns):
             self.add_columns(self.columns.missing(columns))
@@ -208,4 +211,4 @@ class Memory:
             self.store(Rectangle(rows, np.arange(self._width)), known.rows.values.T)
             self.rows.finish(rows)
         self._store_entries(*known.outside_lines())
-        self.ordered.add(*other.ordered.all())
+        self.ordered.add(*ordered)

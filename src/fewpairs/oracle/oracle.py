@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.arrays import FloatArray, IntArray, unmasked
 from fewpairs.errors import InputError
 from fewpairs.oracle.evaluation import evaluate
 from fewpairs.oracle.gate import Gate
@@ -179,7 +179,7 @@ def _different(indices: IntArray) -> IntArray:
 
 
 def _indices(indices: npt.ArrayLike, length: int) -> IntArray:
-    array = np.asarray(indices)
+    array = np.asarray(unmasked(indices, "indices"))
     if array.size == 0:
         return np.empty(0, dtype=np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu":

@@ -30,6 +30,7 @@ class Progress:
         self._callback = option if callable(option) else None
         self._draw = sys.stderr.isatty() if option is None else option is True
         self._bar: Any = None
+        self._done = 0
 
     def __enter__(self) -> Self:
         if self._draw:
@@ -55,15 +56,23 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if kind is None and self._done < self.planned:
+            self._finish()
         if self._bar is not None:
             self._bar.stop()
 
+    def _finish(self) -> None:
+        """Report that a run is over that needed less than was planned: nothing is left."""
+        self.planned = self._done
+        self.update(self._done)
+
     def update(self, done: int) -> bool:
         """Report; return whether the run may go on."""
+        self._done = done
         if self._bar is not None:
             speed = self._bar.tasks[0].speed
             rate = f"{speed:,.0f}/s" if speed else ""
-            self._bar.update(self._task, completed=done, rate=rate)
+            self._bar.update(self._task, completed=done, total=max(self.planned, done), rate=rate)
         if self._callback is None:
             return True
         answer = self._callback(done, max(self.planned, done))

@@ -105,14 +105,18 @@ def saved_similarity(fingerprint: str, vectors: Path | None = None) -> Similarit
     written, _, parameters = fingerprint.partition("{")
     name = written.replace(" ", "_")
     family = _family(name)
+    try:
+        kept = json.loads("{" + parameters)
+    except (ValueError, RecursionError):
+        family = None  # not a fingerprint of ours
     if family is None:
         raise InputError(
-            f"the matrix was made with {fingerprint or 'a similarity that it does not name'}, "
+            f"the matrix was made with "
+            f"{fingerprint[:200] or 'a similarity that it does not name'}, "
             "which the command cannot make again.",
             "New pairs must be evaluated by the same similarity.",
             "Use Python: fewpairs.load(path, similarity=…).",
         )
-    kept = json.loads("{" + parameters)
     options = {option: kept.get(option) for option in family.options(name)}
     return named_similarity(name, **(options | {"vectors": vectors}))
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fewpairs.arrays import unmasked
 from fewpairs.errors import AsymmetryError, InputError
 from fewpairs.items.items import Items
 from fewpairs.numerics import parts
@@ -44,7 +45,8 @@ class Precomputed(Similarity):
     def __init__(
         self, matrix: npt.ArrayLike, symmetric: bool | None = None, name: str = "precomputed"
     ) -> None:
-        self.matrix = matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix)
+        plain = unmasked(matrix, "the matrix")
+        self.matrix = plain if isinstance(plain, np.ndarray) else np.asarray(plain)
         if self.matrix.ndim != 2 or self.matrix.shape[0] != self.matrix.shape[1]:  # noqa: PLR2004
             raise InputError(
                 f"the matrix has the shape {self.matrix.shape}.",

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fewpairs.arrays import FloatArray
-from fewpairs.errors import InputError
+from fewpairs.arrays import FloatArray, unmasked
+from fewpairs.errors import InputError, MaskedError
 from fewpairs.numerics import row_squares
 
 Function = Callable[[FloatArray], Any]
@@ -59,7 +59,10 @@ def apply(function: Function, x: FloatArray) -> FloatArray:
     try:
         with np.errstate(all="ignore"):
             # A copy, because a function may write to its argument.
-            values = np.asarray(function(x.copy()), dtype=np.float64)
+            answer = unmasked(function(x.copy()), "what the function returned")
+            values = np.asarray(answer, dtype=np.float64)
+    except MaskedError:
+        raise
     except (TypeError, ValueError) as error:
         raise InputError(
             f"the function failed on an array of numbers: {error}.",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fewpairs.arrays import FloatArray
+from fewpairs.arrays import FloatArray, unmasked
 from fewpairs.errors import InputError
 
 
@@ -28,7 +28,7 @@ def check_rows(rows: Any, name: str) -> Any:
         array = sp.csr_array(rows)
         values: FloatArray = array.data
     else:
-        array = values = np.asarray(rows)
+        array = values = np.asarray(unmasked(rows, name))
     if array.ndim != 2 or 0 in array.shape or values.dtype.kind not in "fiub":  # noqa: PLR2004
         raise InputError(
             f"{name} has the shape {array.shape} and the dtype {values.dtype}.",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fewpairs.arrays import unmasked
 from fewpairs.errors import DuplicateWordsWarning, InputError, warn
 from fewpairs.numerics import largest
 from fewpairs.text import vector_files
@@ -48,7 +49,7 @@ class WordVectors:
             words, vectors = list(words), _stacked(words)
         else:
             words = list(words)
-            vectors = np.asanyarray([] if array is None else array)
+            vectors = np.asanyarray([] if array is None else unmasked(array, "the vectors"))
         self.words, self.array = _checked(words, vectors)
         self.place: dict[str, int] = {word: k for k, word in enumerate(self.words)}
         if not isinstance(self.array, np.memmap):  # which would be read from end to end
@@ -116,7 +117,10 @@ class WordVectors:
 
         Done when the table is made; for memory-mapped vectors before their first distance.
         """
-        bad = np.flatnonzero(~np.isfinite(self.array.sum(axis=1)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            bad = np.flatnonzero(~np.isfinite(self.array.sum(axis=1)))
+        # The sum of large numbers may be infinite where they are not.
+        bad = bad[~np.isfinite(self.array[bad]).all(axis=1)]
         if len(bad):
             raise InputError(
                 f"{len(bad)} of {len(self)} vectors are not finite, the first that of "
@@ -139,7 +143,8 @@ class WordVectors:
         list of (word, cosine)
         """
         known = isinstance(word, str)
-        target = np.asarray(self[word] if isinstance(word, str) else word, dtype=np.float64)
+        vector = self[word] if isinstance(word, str) else unmasked(word, "the vector")
+        target = np.asarray(vector, dtype=np.float64)
         lengths = np.linalg.norm(self.array, axis=1) * np.linalg.norm(target)
         cosines = (self.array @ target) / np.maximum(lengths, np.finfo(float).tiny)
         if isinstance(word, str):
@@ -170,6 +175,7 @@ class WordVectors:
 
 def _stacked(mapping: Mapping[str, Any]) -> npt.NDArray[Any]:
     """Put the vectors of a mapping into one array; refuse the one that has another length."""
+    unmasked(list(mapping.values()), "the vectors")
     lengths = {len(np.atleast_1d(vector)) for vector in mapping.values()}
     if len(lengths) > 1:
         usual = max(lengths, key=lambda n: sum(len(v) == n for v in mapping.values()))
@@ -204,7 +210,8 @@ def _checked(words: list[Any], array: npt.NDArray[Any]) -> tuple[list[str], npt.
             "Pass an array of floats.",
         )
     if array.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
-        array = array.astype(np.float64 if array.dtype.kind in "iu" else np.float32)
+        with np.errstate(over="ignore", under="ignore"):  # what becomes infinite is refused by name
+            array = array.astype(np.float64 if array.dtype.kind in "iu" else np.float32)
     return _without_repeats(words, array)
 
 

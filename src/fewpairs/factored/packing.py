@@ -1,0 +1,206 @@
+"""A factored matrix as arrays and facts, and back: what a file says is checked, not believed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fewpairs.error.estimate import CurvePoint, ErrorEstimate, SketchPoint
+from fewpairs.errors import InputError
+from fewpairs.factored.matrix import FactoredMatrix
+from fewpairs.factored.source import Source
+from fewpairs.items.packing import pack_items, unpack_items
+from fewpairs.oracle.keeping import are_numbers, are_positions, checked_lines, require
+from fewpairs.oracle.known import Known
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+#: What a file states beside its arrays, and its type.
+_FACTS: dict[str, type | tuple[type, ...]] = {
+    "stored_as": dict,
+    "items": str,
+    "others": str,
+    "square": bool,
+    "symmetric_known": bool,
+    "similarity": str,
+    "symmetric": bool,
+    "derived": str,
+    "power": int,
+    "evaluations": int,
+    "method": str,
+    "nugget": float,
+    "error": (list, type(None)),
+    # Files of version 1 have neither of these.
+    "curve": list,
+    "stopped_because": str,
+}
+#: Numbers lie between 2^-1074 and 2^1024.
+_LARGEST_POWER = 1100
+#: Arrays without columns take no room, whatever number of rows they claim.
+_MOST_EMPTY_ROWS = 10**6
+_POINTS: dict[str, Any] = {kind.__name__: kind for kind in (CurvePoint, SketchPoint)}
+
+
+def pack(matrix: FactoredMatrix) -> tuple[Arrays, dict[str, Any]]:
+    """Return everything that a file holds of a matrix.
+
+    Parameters
+    ----------
+    matrix : FactoredMatrix
+
+    Returns
+    -------
+    arrays : dict of str to ndarray
+    facts : dict
+    """
+    known, source = matrix.known, matrix.source
+    wanted: dict[str, npt.NDArray[Any] | None] = {
+        "left": matrix.left,
+        "core": matrix.core,
+        "right": matrix.right,
+        "known.columns.index": known.columns.index,
+        "known.columns": known.columns.values,
+        "known.rows.index": known.rows.index,
+        "known.rows": known.rows.values,
+        "known.diagonal": known.diagonal,
+        "known.keys": known.keys,
+        "known.values": known.values,
+        "landmarks.left": source.left_landmarks,
+        "landmarks.right": source.right_landmarks,
+    }
+    arrays: Arrays = {}
+    stored_as: dict[str, str] = {}
+    names: dict[int, str] = {}
+    for name, array in wanted.items():
+        if array is not None:  # an array with two roles is written once
+            stored_as[name] = names.setdefault(id(array), name)
+            arrays[stored_as[name]] = array
+    for name in ("left", "core", "right", "known.columns", "known.rows", "known.values"):
+        _refuse_nonfinite(name, wanted[name])
+    item_arrays, item_kind = pack_items(source.items, "items")
+    other_arrays, other_kind = pack_items(source.others, "others")
+    error = matrix.error
+    facts = {
+        "stored_as": stored_as,
+        "items": item_kind,
+        "others": other_kind,
+        "square": source.square,
+        "symmetric_known": known.symmetric,
+        "similarity": source.similarity.fingerprint if source.similarity else source.fingerprint,
+        "symmetric": source.symmetric,
+        "derived": source.derived,
+        "power": source.power,
+        "evaluations": int(matrix.evaluations),
+        "method": matrix.method,
+        "nugget": float(matrix.nugget),
+        "error": None if error is None else _pack_error(error),
+        "curve": [_pack_point(point) for point in matrix.curve],
+        "stopped_because": matrix.stopped_because,
+    }
+    return arrays | item_arrays | other_arrays, facts
+
+
+def check_facts(facts: dict[str, Any]) -> None:
+    """Refuse facts that are not there or not of their type; fill in what old files lack."""
+    # Files written before there was one hold similarities of ordinary size.
+    facts.setdefault("power", 0)
+    facts.setdefault("curve", [])
+    facts.setdefault("stopped_because", "")
+    for name, kind in _FACTS.items():
+        value = facts[name]
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            message = f'"{name}" is a {type(value).__name__}'
+            raise TypeError(message)
+
+
+def unpack(arrays: Arrays, facts: dict[str, Any]) -> FactoredMatrix:
+    """Make the matrix that a file describes, or raise: a checksum says nothing of who made it."""
+    check_facts(facts)
+    stored_as = facts["stored_as"]
+
+    def get(name: str) -> Any:
+        return arrays[stored_as[name]] if name in stored_as else None
+
+    left, core, right = get("left"), get("core"), get("right")
+    n, m = len(left), len(right)
+    require(left.size + right.size or n + m < _MOST_EMPTY_ROWS, "it has rows without a number")
+    for factor in (left, core, right):
+        fits = factor.ndim == 2 and are_numbers(factor, factor.shape)  # noqa: PLR2004 - a table
+        require(fits, "its factors are no tables of finite numbers")
+    require(core.shape == (left.shape[1], right.shape[1]), "its factors do not fit together")
+    columns = checked_lines(get("known.columns.index"), get("known.columns"), n, m)
+    rows = checked_lines(get("known.rows.index"), get("known.rows"), m, n)
+    require(n == m or not facts["symmetric_known"], "it is not square, and symmetric")
+    diagonal, keys, values = get("known.diagonal"), get("known.keys"), get("known.values")
+    require(diagonal is None or (n == m and are_numbers(diagonal, (n,))), "its diagonal is wrong")
+    require(
+        are_positions(keys, n * m) and are_numbers(values, (len(keys),)), "its entries are wrong"
+    )
+    known = Known(columns, columns if facts["symmetric_known"] else rows, diagonal)
+    # Files of version 1 hold both orders of a pair; one is enough.
+    known = known.with_entries(*known.places_of(keys), values)
+    of_left, of_right = get("landmarks.left"), get("landmarks.right")
+    for landmarks in (of_left, of_right):
+        require(landmarks is None or are_positions(landmarks, max(n, m)), "its landmarks are wrong")
+    require(abs(facts["power"]) <= _LARGEST_POWER, "its scale is that of no number")
+    nugget = facts["nugget"]
+    own = of_left is not None and len(of_left) == left.shape[1]
+    require(np.isfinite(nugget) and (nugget == 0 or own), "its nugget does not fit")
+    # The transpose of an asymmetric similarity's matrix has its items on the other side.
+    sides = ((n, m), (m, n)) if facts["derived"] else ((n,), (m,))
+    return FactoredMatrix(
+        left,
+        core,
+        None if right is left else right,
+        known=known,
+        source=Source(
+            items=unpack_items(arrays, facts["items"], "items", sides[0]),
+            others=unpack_items(arrays, facts["others"], "others", sides[1]),
+            square=facts["square"],
+            fingerprint=facts["similarity"],
+            left_landmarks=of_left,
+            right_landmarks=of_right,
+            symmetric=facts["symmetric"],
+            derived=facts["derived"],
+            power=facts["power"],
+        ),
+        evaluations=facts["evaluations"],
+        error=None if facts["error"] is None else _unpack_error(facts["error"]),
+        method=facts["method"],
+        nugget=nugget,
+        curve=[_unpack_point(packed) for packed in facts["curve"]],
+        stopped_because=facts["stopped_because"],
+    )
+
+
+def _refuse_nonfinite(name: str, array: Any) -> None:
+    if not np.isfinite(array).all():
+        raise InputError(
+            f"the matrix has numbers that are not finite, in {name}.",
+            "A file with such numbers counts as damaged, and would not be read again.",
+            "Save the matrix from which this one was made, before it was scaled.",
+        )
+
+
+def _pack_error(error: ErrorEstimate) -> list[str]:
+    # Hexadecimal floats are exact, and know infinity, which JSON does not.
+    return [*(float(x).hex() for x in error[:3]), str(error.n_pairs)]
+
+
+def _unpack_error(packed: list[str]) -> ErrorEstimate:
+    value, low, high = (float.fromhex(x) for x in packed[:3])
+    require(value == value and low <= high, "its stated error is none")  # noqa: PLR0124 - NaN
+    return ErrorEstimate(value, low, high, int(packed[3]))
+
+
+def _pack_point(point: CurvePoint | SketchPoint) -> list[Any]:
+    return [type(point).__name__, *(int(x) for x in point[:-1]), _pack_error(point.error)]
+
+
+def _unpack_point(packed: list[Any]) -> CurvePoint | SketchPoint:
+    name, *numbers, error = packed
+    require(all(type(x) is int for x in numbers), "its curve has other than numbers")
+    point: CurvePoint | SketchPoint = _POINTS[name](*numbers, _unpack_error(error))
+    return point

@@ -1,0 +1,83 @@
+"""Errors go from one process to another as they are."""
+
+from __future__ import annotations
+
+import inspect
+import multiprocessing
+import pickle
+
+import numpy as np
+import pytest
+from examples import symmetric_matrix
+
+import fewpairs as fp
+from fewpairs import errors
+
+CLASSES = [
+    kind
+    for _, kind in inspect.getmembers(errors, inspect.isclass)
+    if issubclass(kind, errors.FewpairsError)
+]
+
+
+def example(kind):
+    if kind is errors.UnknownNameError:
+        return kind("method", "nistrom", ["nystrom"], where="of a run")
+    if kind is errors.MissingExtraError:
+        return kind("rapidfuzz", "strings", "a string similarity")
+    if issubclass(kind, errors.SimilarityError):
+        return kind("what", "why", "fix", pair=(3, 4))
+    return kind("what", "why", "fix")
+
+
+def sent(error, protocol=None):
+    return pickle.loads(pickle.dumps(error, protocol))  # noqa: S301 - our own
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+def test_every_error_survives_pickling(kind, protocol):
+    error = example(kind)
+    error.add_note("a note")
+    again = sent(error, protocol)
+    assert type(again) is kind
+    assert str(again) == str(error)
+    assert again.args == error.args
+    assert vars(again) == vars(error)
+
+
+def fail(name):
+    raise errors.UnknownNameError("method", name, ["nystrom"])
+
+
+def test_an_error_in_a_pool_arrives():
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        answer = pool.apply_async(fail, ("nistrom",))
+        with pytest.raises(errors.UnknownNameError, match='Did you mean "nystrom"'):
+            answer.get(timeout=60)
+
+
+def fault(similarity):
+    with pytest.raises(errors.SimilarityError) as caught:
+        fp.approximate(range(30), similarity, landmarks=5, random_state=0)
+    return caught.value
+
+
+def test_the_oracle_goes_along_where_it_can_be_pickled():
+    matrix = symmetric_matrix(30)
+    matrix[3, 7] = matrix[7, 3] = np.nan
+    matrix[:3], matrix[:, :3] = np.nan, np.nan
+    error = fault(fp.Precomputed(matrix))
+    again = sent(error)
+    assert again.pair == error.pair
+    assert again.oracle.evaluations == error.oracle.evaluations > 0
+    np.testing.assert_array_equal(again.oracle.known().values, error.oracle.known().values)
+
+
+def test_an_oracle_that_cannot_be_pickled_stays_behind_and_the_error_says_so():
+    error = fault(fp.similarity(lambda a, b: 1 / (a - b), kind="pair", symmetric=True))
+    again = sent(error)
+    assert again.oracle is None
+    assert "error.oracle is None here" in again.__notes__[-1]
+    assert error.oracle is not None
+    assert not any("None here" in note for note in error.__notes__)
