@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,23 +9,21 @@ import scipy.sparse as sp
 
 from fewpairs.arrays import FloatArray, RandomState, generator, is_whole
 from fewpairs.error.estimate import ErrorEstimate, check_target
-from fewpairs.errors import InputError
+from fewpairs.errors import InputError, TargetMissedWarning, warn
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.parallel import count_jobs
 from fewpairs.sketches.error import estimate_error
+from fewpairs.sketches.exact import Exact
+from fewpairs.sketches.families import Families, best_map
 from fewpairs.sketches.feature_map import FeatureMap
-from fewpairs.sketches.fitting import SketchOptions, make_map
+from fewpairs.sketches.fitting import SketchOptions
 from fewpairs.sketches.polynomial import Polynomial
 from fewpairs.sketches.products import Function, balance
 from fewpairs.sketches.rows import check_dimensions, check_rows
-from fewpairs.sketches.sampling import Sampler
-from fewpairs.sketches.size import Choice, Proposals, choose_columns, choose_degree
+from fewpairs.sketches.size import Choice, Proposals, choose_columns, choose_family
 
-#: Errors are estimated from at least this many entries. With as few, half of the intervals of
-#: benchmarks/sketches/sketch_intervals.py are wider than ±11 %.
-_FEWEST_ENTRIES = 500
-#: Columns that are tried for a wanted error unless the caller says otherwise. No map has more terms
-#: than this for its leading directions (`fitting`), so that more columns would bring little.
+#: Columns that are tried for a wanted error unless the caller says otherwise: finding the leading
+#: directions of more takes minutes.
 _MOST_COLUMNS = 2000
 
 
@@ -37,14 +34,14 @@ class ElementwiseMatrix(FactoredMatrix):
     ----------
     left, core, right :
         As for `FactoredMatrix`.
-    polynomial : Polynomial
+    polynomial : Polynomial or None
     **facts
         Other parameters of `FactoredMatrix`.
 
     Attributes
     ----------
-    polynomial : Polynomial
-        Its `radius` is the range on which it was fitted, `worst` the largest error on it. Tuned
+    polynomial : Polynomial or None
+        None where landmarks do better than any polynomial that was tried. Its `radius` is the range on which it was fitted, `worst` the largest error on it. Tuned
         coefficients start from it, and belong to the terms as they were drawn.
     """
 
@@ -54,7 +51,7 @@ class ElementwiseMatrix(FactoredMatrix):
         core: FloatArray,
         right: FloatArray | None = None,
         *,
-        polynomial: Polynomial,
+        polynomial: Polynomial | None,
         **facts: Any,
     ) -> None:
         super().__init__(left, core, right, **facts)
@@ -127,19 +124,26 @@ def elementwise(
     """
     left = check_rows(U, "U")
     right = left if V is None else check_rows(V, "V")
+    check_dimensions(left, right)
     options = SketchOptions(degree, sketch_size, coefficients, n_centers, exact_terms, oversampling)
+    _check_counts(columns, error_pairs)
+    exact = Exact(f, *balanced(left, right))
     return sketch_matrix(
-        f, left, right, options, columns=columns, target_error=target_error,
+        exact, options, columns=columns, target_error=target_error,
         error_pairs=error_pairs, random_state=random_state, n_jobs=n_jobs,
     )  # fmt: skip
 
 
+def balanced(left: Any, right: Any) -> tuple[Any, Any]:
+    """Return both sides as equally long rows of one kind, dense or sparse."""
+    if right is not left and sp.issparse(left) != sp.issparse(right):
+        left, right = sp.csr_array(left), sp.csr_array(right)
+    return balance(left, right)[:2]
+
+
 def sketch_matrix(
-    f: Function,
-    left: Any,
-    right: Any,
+    exact: Exact,
     options: SketchOptions,
-    scaling: tuple[FloatArray, FloatArray] | None = None,
     *,
     columns: int | None = None,
     target_error: float | None = None,
@@ -147,45 +151,42 @@ def sketch_matrix(
     random_state: RandomState = None,
     n_jobs: int = 1,
 ) -> ElementwiseMatrix:
-    """Factor diag(z)·f(UVᵀ)·diag(w), for checked rows and scaling = (z, w).
+    """Factor a matrix whose entries can be computed.
 
     Other parameters are those of `elementwise`.
     """
-    check_dimensions(left, right)
     _check_counts(columns, error_pairs)
     target = None if target_error is None else check_target(target_error)
-    if right is not left and sp.issparse(left) != sp.issparse(right):
-        left, right = sp.csr_array(left), sp.csr_array(right)
-    left, right, _ = balance(left, right)
     rng = generator(random_state)
     threads = count_jobs(n_jobs)
-    sampler = Sampler(f, left, right, scaling, rng)
+    features: tuple[FloatArray, FloatArray] | None = None
 
-    def draw(degree: int, size: int, most: int | None) -> FeatureMap:
-        chosen = replace(options, degree=degree, sketch_size=size, columns=most)
-        return make_map(f, left, right, chosen, rng=rng, sampler=sampler)
-
-    def estimate(feature_map: FeatureMap) -> ErrorEstimate:
-        return estimate_error(feature_map, sampler, max(error_pairs, _FEWEST_ENTRIES), rng)
+    def state(feature_map: FeatureMap) -> ErrorEstimate:
+        nonlocal features
+        features = _features(feature_map, exact, threads)
+        return estimate_error(features, feature_map, exact, rng, error_pairs)
 
     if columns is None and target is None:
-        feature_map = draw(options.degree, options.sketch_size, None)
-        choice = Choice(feature_map, estimate(feature_map) if error_pairs else None, [], "")
+        found = best_map(exact, options, rng).feature_map
+        choice = Choice(found, state(found) if error_pairs else None, [], "")
     else:
-        proposals = Proposals(f, left, right, options, target, rng)
-        most = columns or min(left.shape[0], right.shape[0], _MOST_COLUMNS)
+        families = Families(exact, options, rng)
+        proposals = Proposals(exact.function, *exact.sides, options, target, rng)
+        most = columns or min(*exact.shape, _MOST_COLUMNS)
         if target is None:
-            choice = choose_degree(most, proposals, draw, estimate)
+            choice = choose_family(most, families, proposals)
+            choice = choice._replace(error=state(choice.feature_map))
         else:
-            choice = choose_columns(target, most, proposals, draw, estimate)
+            choice = choose_columns(target, most, families, proposals, state)
+            _warn_if_missed(target, choice)
     feature_map = choice.feature_map
-    z, w = scaling or (None, None)
+    left, right = features or _features(feature_map, exact, threads)
     return ElementwiseMatrix(
-        _features(feature_map, left, "left", z, threads),
+        left,
         np.diag(feature_map.signs),
-        None if right is left else _features(feature_map, right, "right", w, threads),
+        None if exact.symmetric else right,
         error=choice.error,
-        method=f"Poly-TensorSketch, degree {feature_map.polynomial.degree}, {options.coefficients}",
+        method=_title(feature_map, options),
         polynomial=feature_map.polynomial,
         curve=choice.curve,
         stopped_because=choice.stopped_because,
@@ -193,12 +194,29 @@ def sketch_matrix(
 
 
 def _features(
-    feature_map: FeatureMap, rows: Any, side: str, scaling: FloatArray | None, threads: int
-) -> FloatArray:
-    features = feature_map(rows, side=side, n_jobs=threads).astype(np.float64, copy=False)
-    if scaling is not None:
-        features *= scaling[:, None]
-    return features
+    feature_map: FeatureMap, exact: Exact, threads: int
+) -> tuple[FloatArray, FloatArray]:
+    left = feature_map(exact.left, n_jobs=threads).astype(np.float64, copy=False)
+    if exact.symmetric:
+        return left, left
+    right = feature_map(exact.right, side="right", n_jobs=threads)
+    return left, right.astype(np.float64, copy=False)
+
+
+def _title(feature_map: FeatureMap, options: SketchOptions) -> str:
+    if feature_map.polynomial is None:
+        return f"{len(feature_map.left)} landmarks, {len(feature_map.signs)} leading directions"
+    return f"Poly-TensorSketch, degree {feature_map.polynomial.degree}, {options.coefficients}"
+
+
+def _warn_if_missed(target: float, choice: Choice) -> None:
+    if choice.error is not None and choice.error.high > target:
+        warn(
+            TargetMissedWarning(
+                f"the target error {target:g} was not reached: {choice.error}, because "
+                f"{choice.stopped_because}. Allow more with columns=…, or a larger error."
+            )
+        )
 
 
 def _check_counts(columns: int | None, error_pairs: int) -> None:

@@ -36,7 +36,7 @@ _FINE_SKETCH = 10**6
 #: No more terms than this, unless more columns are asked for. Finding leading directions takes
 #: seconds, and grows with the cube. With 1,000 terms the errors of 600 columns are 1.9 times as
 #: large; with 4,000 they are 10 % smaller.
-_MOST_TERMS = 2000
+MOST_TERMS = 2000
 #: The share of the terms that are monomials; the rest are sketches. With 0.5 errors are 10 %
 #: larger, with 0.9 or 1 they are 2 and 6 % larger: some degrees are then hardly there.
 _MONOMIALS_SHARE = 0.75
@@ -162,7 +162,7 @@ def _tuned_map(
     polynomial = fit_polynomial(wanted)
     columns = options.columns or options.degree * options.sketch_size + 1
     # The constant term is not among those that are counted here.
-    n_terms = max(columns, min(columns * options.oversampling, _MOST_TERMS)) - 1
+    n_terms = max(columns, min(columns * options.oversampling, MOST_TERMS)) - 1
     n_exact = int(_MONOMIALS_SHARE * n_terms) if options.exact_terms else 0
     sizes = np.abs(polynomial.coefficients)
     exact = _heaviest_monomials(sampler, polynomial.radius, sizes, n_exact, rng)

@@ -13,8 +13,8 @@ import scipy.sparse as sp
 
 from fewpairs.arrays import FloatArray, check_gamma
 from fewpairs.errors import UnknownNameError
-from fewpairs.numerics import row_squares
 from fewpairs.sketches.elementwise import ElementwiseMatrix, sketch_matrix
+from fewpairs.sketches.exact import GaussianKernel
 from fewpairs.sketches.fitting import SketchOptions
 from fewpairs.sketches.rows import check_dimensions, check_rows
 
@@ -63,18 +63,19 @@ def rbf_kernel(
         total = left.sum(axis=0, dtype=np.float64) + right.sum(axis=0, dtype=np.float64)
         mean = total / (left.shape[0] + right.shape[0])
     of_map = SketchOptions(**{name: options.pop(name) for name in options.keys() & _MAP_OPTIONS})
-    u, z = scaled_rows(left, mean, gamma)
-    v, w = (u, z) if right is left else scaled_rows(right, mean, gamma)
-    return sketch_matrix(np.exp, u, v, of_map, (z, w), **options)
+    u = scaled_rows(left, mean, gamma)
+    v = u if right is left else scaled_rows(right, mean, gamma)
+    if sp.issparse(u) != sp.issparse(v):
+        u, v = sp.csr_array(u), sp.csr_array(v)
+    return sketch_matrix(GaussianKernel(u, v), of_map, **options)
 
 
-def scaled_rows(rows: Any, mean: FloatArray, gamma: float) -> tuple[Any, FloatArray]:
-    """Return u = √(2γ)·(x − mean) and z = exp(−|u|²/2) for each row x.
+def scaled_rows(rows: Any, mean: FloatArray, gamma: float) -> Any:
+    """Return u = √(2γ)·(x − mean) for each row x, so that the kernel is exp(−|u − v|²/2).
 
-    The kernel is then z·exp(⟨u, v⟩)·w. Sparse rows stay sparse where the mean is zero.
+    Sparse rows stay sparse where the mean is zero.
     """
     if sp.issparse(rows) and mean.any():
         rows = rows.toarray()
     centred = rows if sp.issparse(rows) else rows - mean.astype(rows.dtype)
-    scaled = centred * np.sqrt(2 * gamma).astype(rows.dtype)
-    return scaled, np.exp(-row_squares(scaled) / 2)
+    return centred * (np.sqrt(2) * np.sqrt(gamma)).astype(rows.dtype)

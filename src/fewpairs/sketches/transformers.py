@@ -10,9 +10,11 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fewpairs.arrays import FloatArray, RandomState, check_gamma, generator
+from fewpairs.arrays import RandomState, check_gamma, generator
+from fewpairs.sketches.exact import Exact, GaussianKernel
+from fewpairs.sketches.families import best_map
 from fewpairs.sketches.feature_map import FeatureMap
-from fewpairs.sketches.fitting import SketchOptions, make_map
+from fewpairs.sketches.fitting import SketchOptions
 from fewpairs.sketches.gaussian import scaled_rows
 from fewpairs.sketches.products import Function
 
@@ -28,15 +30,13 @@ class _Sketch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     oversampling: int
     random_state: RandomState
 
-    def _fit_map(self, function: Function, rows: Any, scaling: FloatArray | None) -> None:
+    def _fit_map(self, exact: Exact) -> None:
         options = SketchOptions(
             self.degree, self.sketch_size, self.coefficients, self.n_centers, self.exact_terms,
             self.oversampling,
         )  # fmt: skip
-        self._map: FeatureMap = make_map(
-            function, rows, rows, options, nonnegative=True, rng=generator(self.random_state),
-            scaling=None if scaling is None else (scaling, scaling),
-        )  # fmt: skip
+        found = best_map(exact, options, generator(self.random_state), nonnegative=True)
+        self._map: FeatureMap = found.feature_map
         self.polynomial_ = self._map.polynomial
         self._n_features_out = len(self._map.signs)
 
@@ -121,7 +121,7 @@ class PolynomialSketch(_Sketch):
         self
         """
         rows = self._validated(X, reset=True)
-        self._fit_map(self.function, rows, None)
+        self._fit_map(Exact(self.function, rows, rows))
         return self
 
     def transform(self, X: Any) -> npt.NDArray[Any]:
@@ -207,8 +207,8 @@ class RBFSketch(_Sketch):
         # A sparse matrix would not stay sparse if it were centred.
         sparse = sp.issparse(rows)
         self.mean_ = np.zeros(rows.shape[1]) if sparse else rows.mean(axis=0)
-        scaled, z = scaled_rows(rows, self.mean_, self.gamma_)
-        self._fit_map(np.exp, scaled, z)
+        scaled = scaled_rows(rows, self.mean_, self.gamma_)
+        self._fit_map(GaussianKernel(scaled, scaled))
         return self
 
     def transform(self, X: Any) -> npt.NDArray[Any]:
@@ -223,7 +223,4 @@ class RBFSketch(_Sketch):
         ndarray of shape (n_samples, n_features_out)
         """
         check_is_fitted(self)
-        scaled, z = scaled_rows(self._validated(X, reset=False), self.mean_, self.gamma_)
-        features = self._map(scaled)
-        features *= z[:, None].astype(features.dtype)
-        return features
+        return self._map(scaled_rows(self._validated(X, reset=False), self.mean_, self.gamma_))
