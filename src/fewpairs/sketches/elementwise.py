@@ -17,6 +17,7 @@ from fewpairs.sketches.exact import Exact
 from fewpairs.sketches.families import Families, best_map
 from fewpairs.sketches.feature_map import FeatureMap
 from fewpairs.sketches.fitting import SketchOptions
+from fewpairs.sketches.landmarks import SpanTerms
 from fewpairs.sketches.polynomial import Polynomial
 from fewpairs.sketches.products import Function, balance
 from fewpairs.sketches.rows import check_dimensions, check_rows
@@ -41,7 +42,7 @@ class ElementwiseMatrix(FactoredMatrix):
     Attributes
     ----------
     polynomial : Polynomial or None
-        None where landmarks do better than any polynomial that was tried. Its `radius` is the range on which it was fitted, `worst` the largest error on it. Tuned
+        None where none takes part, because f is too steep or all rows are landmarks. Its `radius` is the range on which it was fitted, `worst` the largest error on it. Tuned
         coefficients start from it, and belong to the terms as they were drawn.
     """
 
@@ -204,9 +205,11 @@ def _features(
 
 
 def _title(feature_map: FeatureMap, options: SketchOptions) -> str:
-    if feature_map.polynomial is None:
-        return f"{len(feature_map.left)} landmarks, {len(feature_map.signs)} leading directions"
-    return f"Poly-TensorSketch, degree {feature_map.polynomial.degree}, {options.coefficients}"
+    polynomial = feature_map.polynomial
+    degree = "" if polynomial is None else f"degree {polynomial.degree}, "
+    if isinstance(feature_map.terms, SpanTerms):
+        return f"{feature_map.terms.landmarks.shape[0]} landmarks and monomials, {degree}tuned"
+    return f"Poly-TensorSketch, {degree}{options.coefficients}"
 
 
 def _warn_if_missed(target: float, choice: Choice) -> None:

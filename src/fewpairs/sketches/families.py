@@ -20,9 +20,9 @@ from fewpairs.sketches.sampling import Sampler
 
 #: Rows and columns between which maps are compared; all where the matrix has no more entries.
 _ROWS, _COLUMNS = 96, 1024
-#: Landmarks are as good as any matrix of that width can be if their error is at most this multiple
-#: of what all other directions hold: polynomials are then not tried.
-_NEAR_BEST = 1.03
+#: No matrix of that width can have a smaller error than what all other directions hold. If the error
+#: is at most this multiple of it, other maps are not tried.
+_NEAR_BEST = 2.0
 #: Errors below this are rounding.
 _ROUNDING = 1e-12
 #: A map whose error is larger than this is shrunk to what unseen entries say of it.
@@ -110,7 +110,7 @@ class Families:
     def cut(self, fit: LandmarkFit, columns: int) -> Candidate:
         """Keep the first directions of a fit."""
         found = fit.map(columns, nonnegative=self.nonnegative)
-        return self.judge(found, 0, fit.count)
+        return self.judge(found, fit.degree, fit.n_landmarks)
 
     def landmarks(self, columns: int) -> tuple[Candidate, bool]:
         """Return a map from landmarks, and whether no map of this width can be much better."""
@@ -120,7 +120,7 @@ class Families:
 
     def best_fit(self, count: int, columns: int) -> tuple[LandmarkFit, Candidate]:
         """Draw landmarks; return the best fit to them, and its map of so many columns."""
-        fits = fit_landmarks(self.exact, count, self.rng)
+        fits = fit_landmarks(self.exact, count, self.options.degree, self.rng)
         found = [self.cut(fit, columns) for fit in fits]
         best = min(range(len(found)), key=lambda k: found[k].error.value)
         return fits[best], found[best]

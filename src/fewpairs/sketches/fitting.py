@@ -32,7 +32,7 @@ from fewpairs.sketches.tuning import tuned_coefficients
 # Errors below are of the maps of benchmarks/sketches/elementwise.py.
 #: The polynomial that tuning starts from is fitted as if for sketches of this size, whose variance
 #: does not count: most terms are exact. From 10⁴ on this makes no difference.
-_FINE_SKETCH = 10**6
+FINE_SKETCH = 10**6
 #: No more terms than this, unless more columns are asked for. Finding leading directions takes
 #: seconds, and grows with the cube. With 1,000 terms the errors of 600 columns are 1.9 times as
 #: large; with 4,000 they are 10 % smaller.
@@ -42,7 +42,7 @@ MOST_TERMS = 2000
 _MONOMIALS_SHARE = 0.75
 #: Axes are found from at most this many rows. With 1,000 of 2,300 rows errors are 1 % larger, with
 #: 200 they are 20 % larger.
-_ROWS_FOR_AXES = 20_000
+ROWS_FOR_AXES = 20_000
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def _tuned_map(
     """Take exact monomials and sketches, fit their coefficients, keep leading directions."""
     left, right = sampler.sides
     wanted = Wanted(
-        sampler.function, left, right, options.degree, _FINE_SKETCH, rng,
+        sampler.function, left, right, options.degree, FINE_SKETCH, rng,
         n_centers=options.n_centers, nonnegative=nonnegative,
     )  # fmt: skip
     polynomial = fit_polynomial(wanted)
@@ -180,7 +180,7 @@ def _heaviest_monomials(
         return None
     rows, weights = [], []
     for k in range(1 if sampler.symmetric else 2):
-        chosen, each = sampler.sample_rows(k, _ROWS_FOR_AXES, rng)
+        chosen, each = sampler.sample_rows(k, ROWS_FOR_AXES, rng)
         side = sampler.sides[k]
         rows.append(side if len(chosen) == side.shape[0] else side[chosen])
         weights.append(each * sampler.scaling[k][chosen] ** 2)
