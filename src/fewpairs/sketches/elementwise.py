@@ -164,7 +164,7 @@ def sketch_matrix(
 
     def state(feature_map: FeatureMap) -> ErrorEstimate:
         nonlocal features
-        features = _features(feature_map, exact, threads)
+        features = feature_map.of_both(exact, threads)
         return estimate_error(features, feature_map, exact, rng, error_pairs)
 
     if columns is None and target is None:
@@ -181,7 +181,7 @@ def sketch_matrix(
             choice = choose_columns(target, most, families, proposals, state)
             _warn_if_missed(target, choice)
     feature_map = choice.feature_map
-    left, right = features or _features(feature_map, exact, threads)
+    left, right = features or feature_map.of_both(exact, threads)
     return ElementwiseMatrix(
         left,
         np.diag(feature_map.signs),
@@ -192,16 +192,6 @@ def sketch_matrix(
         curve=choice.curve,
         stopped_because=choice.stopped_because,
     )
-
-
-def _features(
-    feature_map: FeatureMap, exact: Exact, threads: int
-) -> tuple[FloatArray, FloatArray]:
-    left = feature_map(exact.left, n_jobs=threads).astype(np.float64, copy=False)
-    if exact.symmetric:
-        return left, left
-    right = feature_map(exact.right, side="right", n_jobs=threads)
-    return left, right.astype(np.float64, copy=False)
 
 
 def _title(feature_map: FeatureMap, options: SketchOptions) -> str:

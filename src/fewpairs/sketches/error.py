@@ -96,34 +96,49 @@ def estimate_error(
     -------
     ErrorEstimate
     """
-    (n, m), signs = exact.shape, feature_map.signs
-    left, right = features
-    n_columns = min(m, _MOST_COLUMNS)
-    n_rows = max(_FEWEST_ROWS, max(_ENTRIES, entries) // n_columns)
-    if n * m <= max(_ALL_ENTRIES, entries) or (n_rows >= n and n_columns == m):
-        lines = [Lines.all(n), Lines.all(m)]
-    else:
-        sides = range(1 if exact.symmetric else 2)
-        rough = [_row_errors(features, signs, exact, side, rng) for side in sides]
-        lines = [
-            draw_lines(exact, side, count, rng, errors)
-            for side, count, errors in ((0, n_rows, rough[0]), (1, n_columns, rough[-1]))
-        ]
-    rows, columns = lines
-    band = Band.of(exact, rows, columns, Lines.all(n))
-    guess = left[rows.index] @ (right[columns.index] * signs).T
-    own = (left * left) @ signs if exact.symmetric else np.zeros(0)
+    band = draw_band(features, feature_map.signs, exact, rng, entries)
+    rows, columns = band.rows, band.columns
+    guess, own = band.guess(features, feature_map.signs)
     estimate = band.compare(guess, own)
     if rows.complete and columns.complete:
         return estimate
     if exact.symmetric:
-        doubles = Lines.all(n), own - band.own_values, band.own_values
+        doubles = band.own, own - band.own_values, band.own_values
     else:
         some = exact.left[rows.index]
         theirs = feature_map(some, side="right").astype(np.float64, copy=False)
         values = exact.pairs(some, some)
-        doubles = rows, (left[rows.index] * theirs) @ signs - values, values
+        mine = features[0][rows.index]
+        doubles = rows, (mine * theirs) @ feature_map.signs - values, values
     return _widened(estimate, band, *doubles)
+
+
+def draw_band(
+    features: tuple[FloatArray, FloatArray],
+    signs: FloatArray,
+    exact: Exact,
+    rng: np.random.Generator,
+    entries: int = 0,
+) -> Band:
+    """Draw rows and columns in which features are compared with the matrix, or take all of it.
+
+    Parameters are those of `estimate_error`.
+
+    Returns
+    -------
+    Band
+        With the whole diagonal of a symmetric matrix.
+    """
+    n, m = exact.shape
+    n_columns = min(m, _MOST_COLUMNS)
+    n_rows = max(_FEWEST_ROWS, max(_ENTRIES, entries) // n_columns)
+    if n * m <= max(_ALL_ENTRIES, entries) or (n_rows >= n and n_columns == m):
+        return Band.of(exact, Lines.all(n), Lines.all(m), Lines.all(n))
+    sides = range(1 if exact.symmetric else 2)
+    rough = [_row_errors(features, signs, exact, side, rng) for side in sides]
+    rows = draw_lines(exact, 0, n_rows, rng, rough[0])
+    columns = draw_lines(exact, 1, n_columns, rng, rough[-1])
+    return Band.of(exact, rows, columns, Lines.all(n))
 
 
 def _widened(
@@ -232,6 +247,17 @@ class Band(NamedTuple):
         if len(self.own_values):
             values[self.rows.index[:, None] == self.columns.index] = 0.0
         return values
+
+    def guess(
+        self, features: tuple[FloatArray, FloatArray], signs: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return what features of all rows say of the values and of the diagonal."""
+        left, right = features
+        values = left[self.rows.index] @ (right[self.columns.index] * signs).T
+        if not len(self.own_values):
+            return values, self.own_values
+        own = left[self.own.index]
+        return values, (own * own) @ signs
 
     def compare(self, guess: FloatArray, own_guess: FloatArray) -> ErrorEstimate:
         """State the error of a guess of the values and of the diagonal."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from fewpairs.arrays import FloatArray
 from fewpairs.error.estimate import ErrorEstimate
-from fewpairs.sketches.error import Band, Lines, draw_lines
+from fewpairs.sketches.error import Band, Lines, draw_band, draw_lines
 from fewpairs.sketches.exact import Exact
 from fewpairs.sketches.feature_map import FeatureMap
 from fewpairs.sketches.fitting import MOST_TERMS, SketchOptions, make_map
@@ -147,17 +147,22 @@ class Families:
         return self.guarded(min(candidates, key=lambda candidate: candidate.error.value))
 
     def guarded(self, candidate: Candidate) -> Candidate:
-        """Shrink a poor map by the factor that suits unseen entries best: at worst to zero."""
+        """Shrink a poor map by the factor that suits unseen entries best: at worst to zero.
+
+        A poor map may be worst in a few rows, which the entries for comparison miss: these are
+        looked for.
+        """
         if candidate.error.value <= _POOR:
             return candidate
-        guess, own = self._guess(candidate.feature_map)
-        band, unit = self._band, self._band.unit
-        guess, own = guess / unit, own / unit
+        found = candidate.feature_map
+        features = found.of_both(self.exact)
+        band = draw_band(features, found.signs, self.exact, self.rng)
+        unit = band.unit
+        guess, own = (x / unit for x in band.guess(features, found.signs))
         length = band.total(guess**2, own**2)
         product = band.total(guess * (band.values / unit), own * (band.own_values / unit))
         factor = min(1.0, max(0.0, product / length)) if 0 < length < np.inf else 0.0
         root = np.sqrt(factor)
-        found = candidate.feature_map
         left = found.left * root
         right = left if found.right is found.left else found.right * root
         shrunk = replace(found, left=left, right=right)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from fewpairs.arrays import FloatArray
 from fewpairs.numerics import parts
 from fewpairs.parallel import one_blas_thread
+from fewpairs.sketches.exact import Exact
 from fewpairs.sketches.monomials import Monomials
 from fewpairs.sketches.polynomial import Polynomial
 from fewpairs.sketches.sampling import Entries
@@ -123,6 +124,14 @@ class FeatureMap:
                     joblib.delayed(fill)(part) for part in strips
                 )
         return result
+
+    def of_both(self, exact: Exact, n_jobs: int = 1) -> tuple[FloatArray, FloatArray]:
+        """Return the features of all rows of both sides of a matrix, as float64."""
+        left = self(exact.left, n_jobs=n_jobs).astype(np.float64, copy=False)
+        if exact.symmetric:
+            return left, left
+        right = self(exact.right, side="right", n_jobs=n_jobs)
+        return left, right.astype(np.float64, copy=False)
 
 
 def feature_products(

@@ -23,6 +23,7 @@ from fewpairs.sketches.feature_map import FeatureMap
 from fewpairs.sketches.fitting import FINE_SKETCH, ROWS_FOR_AXES
 from fewpairs.sketches.monomials import Monomials, heaviest
 from fewpairs.sketches.polynomial import Polynomial, fit_polynomial
+from fewpairs.sketches.products import row_products
 
 #: Directions are found on so many rows for each landmark, and on at least and at most so many.
 _ROWS_PER_LANDMARK, _FEWEST_ROWS, _MOST_ROWS = 3, 1000, 5000
@@ -32,6 +33,9 @@ _ROWS_PER_LANDMARK, _FEWEST_ROWS, _MOST_ROWS = 3, 1000, 5000
 _CUTS = (1e-12, 1e-6, 1e-3)
 #: The share of the terms that are monomials.
 _MONOMIALS_SHARE = 0.25
+#: They take part if the error of the polynomial itself is at most this, on so many random entries.
+#: Of a narrow kernel it is not, and then a few rows far out would be all that monomials see.
+_USELESS, _TRIED_ENTRIES = 0.3, 500
 #: Roots of coefficients are at least this share of the largest one.
 _SMALLEST_ROOT = 1e-3
 
@@ -81,11 +85,11 @@ class WeightedMonomials:
     @classmethod
     def heaviest(
         cls, exact: Exact, degree: int, count: int, rng: np.random.Generator
-    ) -> WeightedMonomials:
-        """Choose those that carry most of f."""
-        polynomial = fit_polynomial(
-            Wanted(exact.function, *exact.sides, degree, FINE_SKETCH, rng)
-        )
+    ) -> WeightedMonomials | None:
+        """Choose those that carry most of f; None where no polynomial comes near it."""
+        polynomial = fit_polynomial(Wanted(exact.function, *exact.sides, degree, FINE_SKETCH, rng))
+        if _polynomial_error(exact, polynomial, rng) > _USELESS:
+            return None
         rows, weights = [], []
         scaling = exact.scaling()
         for k in range(1 if exact.symmetric else 2):
@@ -199,10 +203,10 @@ def fit_landmarks(
     n_sides = 1 if exact.symmetric else 2
     chances = [exact.chances(side, rng) for side in range(n_sides)]
     monomials = None
-    if degree and exact.has_polynomial and count < min(exact.shape):
-        n_monomials = int(_MONOMIALS_SHARE * count)
+    n_monomials = int(_MONOMIALS_SHARE * count)
+    if degree and n_monomials and exact.has_polynomial and count < min(exact.shape):
         monomials = WeightedMonomials.heaviest(exact, degree, n_monomials, rng)
-        count -= n_monomials
+        count -= 0 if monomials is None else n_monomials
     chosen = [_draw(0.5 * each + 0.5 / len(each), count, rng) for each in chances]
     drawn = [_rows_around(mine, each, rng) for mine, each in zip(chosen, chances, strict=True)]
     rows, weights = zip(*drawn, strict=True)
@@ -259,6 +263,23 @@ class _Basis:
         weights = np.zeros((len(self.pivots), directions.shape[1]))
         weights[self.pivots[:rank]] = la.solve_triangular(self.r[:rank, :rank], directions)
         return weights / self.lengths[:, None]
+
+
+def _polynomial_error(exact: Exact, polynomial: Polynomial, rng: np.random.Generator) -> float:
+    """Return the relative error of a polynomial on random entries, and on the diagonal."""
+    i, j = (rng.integers(0, count, _TRIED_ENTRIES) for count in exact.shape)
+    found = [0.0]
+    for left, right in ((i, j), (i, i))[: 2 if exact.symmetric else 1]:
+        u, v = exact.left[left], exact.right[right]
+        values = exact.pairs(u, v)
+        guess = polynomial(row_products(u, v))
+        z, w = exact.scale(u), exact.scale(v)
+        if z is not None and w is not None:
+            guess = guess * z * w
+        unit = float(np.abs(values).max(initial=0)) or 1.0
+        length = float(np.linalg.norm(values / unit)) or 1.0
+        found.append(float(np.linalg.norm((guess - values) / unit)) / length)
+    return max(found)
 
 
 def _directions(
