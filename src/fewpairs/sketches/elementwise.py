@@ -167,21 +167,23 @@ def sketch_matrix(
         features = feature_map.of_both(exact, threads)
         return estimate_error(features, feature_map, exact, rng, error_pairs)
 
-    if columns is None and target is None:
-        found = best_map(exact, options, rng).feature_map
-        choice = Choice(found, state(found) if error_pairs else None, [], "")
-    else:
-        families = Families(exact, options, rng)
-        proposals = Proposals(exact.function, *exact.sides, options, target, rng)
-        most = columns or min(*exact.shape, _MOST_COLUMNS)
-        if target is None:
-            choice = choose_family(most, families, proposals)
-            choice = choice._replace(error=state(choice.feature_map))
+    # What over- or underflows is compared with the matrix, and dropped.
+    with np.errstate(all="ignore"):
+        if columns is None and target is None:
+            found = best_map(exact, options, rng).feature_map
+            choice = Choice(found, state(found) if error_pairs else None, [], "")
         else:
-            choice = choose_columns(target, most, families, proposals, state)
-            _warn_if_missed(target, choice)
-    feature_map = choice.feature_map
-    left, right = features or feature_map.of_both(exact, threads)
+            families = Families(exact, options, rng)
+            proposals = Proposals(exact.function, *exact.sides, options, target, rng)
+            most = columns or min(*exact.shape, _MOST_COLUMNS)
+            if target is None:
+                choice = choose_family(most, families, proposals)
+                choice = choice._replace(error=state(choice.feature_map))
+            else:
+                choice = choose_columns(target, most, families, proposals, state)
+                _warn_if_missed(target, choice)
+        feature_map = choice.feature_map
+        left, right = features or feature_map.of_both(exact, threads)
     return ElementwiseMatrix(
         left,
         np.diag(feature_map.signs),
@@ -196,10 +198,13 @@ def sketch_matrix(
 
 def _title(feature_map: FeatureMap, options: SketchOptions) -> str:
     polynomial = feature_map.polynomial
-    degree = "" if polynomial is None else f"degree {polynomial.degree}, "
     if isinstance(feature_map.terms, SpanTerms):
-        return f"{feature_map.terms.landmarks.shape[0]} landmarks and monomials, {degree}tuned"
-    return f"Poly-TensorSketch, {degree}{options.coefficients}"
+        landmarks = f"{feature_map.terms.landmarks.shape[0]} landmarks"
+        if polynomial is None:
+            return landmarks
+        return f"{landmarks} and monomials up to degree {polynomial.degree}"
+    degree = 0 if polynomial is None else polynomial.degree
+    return f"Poly-TensorSketch, degree {degree}, {options.coefficients}"
 
 
 def _warn_if_missed(target: float, choice: Choice) -> None:

@@ -100,6 +100,8 @@ def estimate_error(
     rows, columns = band.rows, band.columns
     guess, own = band.guess(features, feature_map.signs)
     estimate = band.compare(guess, own)
+    if not np.isfinite(estimate.value):
+        return ErrorEstimate(np.inf, 0.0, np.inf, estimate.n_pairs)
     if rows.complete and columns.complete:
         return estimate
     if exact.symmetric:

@@ -10,8 +10,16 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.errors import InputError
 from fewpairs.numerics import largest, parts, row_squares
-from fewpairs.sketches.products import Function, apply, dense, radius_of, row_products
+from fewpairs.sketches.products import (
+    TRIED_POINTS,
+    Function,
+    apply,
+    dense,
+    radius_of,
+    row_products,
+)
 
 #: To guess how large a row's entries are, it is compared with this many of the longest rows of the
 #: other side, and with as many at random.
@@ -20,9 +28,8 @@ _COMPARED = 8
 _LONGEST = 16
 #: Rows that are compared at a time, so that temporary arrays take about 1 MB.
 _STRIP_ROWS = 2**13
-#: Points of the range at which f is tried before anything else. This finds a part of the range on
-#: which f is not defined; a pole between two points is not found.
-_TRIED_POINTS = 1001
+#: Sums and squares of larger inner products overflow.
+_LARGEST_RADIUS = 1e150
 #: Squared distances of longer rows are lost to rounding if they are taken from inner products: with
 #: this squared length they are off by 1e-6.
 _LONG = 1e10
@@ -49,7 +56,13 @@ class Exact:
     def __post_init__(self) -> None:
         # An f that is not defined everywhere is refused here, with the whole range in the message.
         radius = radius_of(self.left, self.right)
-        apply(self.function, np.linspace(-radius, radius, _TRIED_POINTS))
+        if not radius < _LARGEST_RADIUS:
+            raise InputError(
+                f"inner products of the rows are as large as {radius:.3g}.",
+                "Their sums overflow.",
+                "Scale the vectors, and the function's argument back.",
+            )
+        apply(self.function, radius * np.linspace(-1, 1, TRIED_POINTS))
 
     @property
     def sides(self) -> tuple[Any, Any]:

@@ -90,8 +90,10 @@ class Families:
 
     def judge(self, feature_map: FeatureMap, degree: int, size: int) -> Candidate:
         """Compare a map with the entries between some rows and columns."""
-        guess, own = self._guess(feature_map)
-        return Candidate(feature_map, self._band.compare(guess, own), degree, size)
+        error = self._band.compare(*self._guess(feature_map))
+        if not np.isfinite(error.value):  # so far off that squares overflow
+            error = ErrorEstimate(np.inf, 0.0, np.inf, error.n_pairs)
+        return Candidate(feature_map, error, degree, size)
 
     def polynomial(self, degree: int, size: int, columns: int | None = None) -> Candidate:
         """Draw a sketch of a degree and a size, or with at most so many columns."""
@@ -162,9 +164,12 @@ class Families:
         length = band.total(guess**2, own**2)
         product = band.total(guess * (band.values / unit), own * (band.own_values / unit))
         factor = min(1.0, max(0.0, product / length)) if 0 < length < np.inf else 0.0
-        root = np.sqrt(factor)
-        left = found.left * root
-        right = left if found.right is found.left else found.right * root
+        # Zero, not zero times whatever the map may hold.
+        left, right = (
+            x * np.sqrt(factor) if factor else np.zeros_like(x) for x in (found.left, found.right)
+        )
+        if found.right is found.left:
+            right = left
         shrunk = replace(found, left=left, right=right)
         return self.judge(shrunk, candidate.degree, candidate.size)
 

@@ -23,6 +23,11 @@ _MAP_OPTIONS = {field.name for field in fields(SketchOptions)} - {"columns"}
 _OTHER_OPTIONS = {"columns", "target_error", "error_pairs", "random_state", "n_jobs"}
 
 
+#: From here on, coordinates in units of the kernel's width grow like logarithms only. Rows that far
+#: out are similar to their copies alone.
+_FAR = {"float64": 1e60, "float32": 1e15}
+
+
 def rbf_kernel(
     X: Any, Y: Any = None, *, gamma: float | None = None, **options: Any
 ) -> ElementwiseMatrix:
@@ -60,8 +65,7 @@ def rbf_kernel(
     gamma = 1 / left.shape[1] if gamma is None else check_gamma(gamma)
     mean: FloatArray = np.zeros(left.shape[1])
     if not sp.issparse(left) and not sp.issparse(right):
-        total = left.sum(axis=0, dtype=np.float64) + right.sum(axis=0, dtype=np.float64)
-        mean = total / (left.shape[0] + right.shape[0])
+        mean = mean_of(left, right)
     of_map = SketchOptions(**{name: options.pop(name) for name in options.keys() & _MAP_OPTIONS})
     u = scaled_rows(left, mean, gamma)
     v = u if right is left else scaled_rows(right, mean, gamma)
@@ -77,5 +81,25 @@ def scaled_rows(rows: Any, mean: FloatArray, gamma: float) -> Any:
     """
     if sp.issparse(rows) and mean.any():
         rows = rows.toarray()
-    centred = rows if sp.issparse(rows) else rows - mean.astype(rows.dtype)
-    return centred * (np.sqrt(2) * np.sqrt(gamma)).astype(rows.dtype)
+    with np.errstate(over="ignore"):
+        centred = rows if sp.issparse(rows) else rows - mean.astype(rows.dtype)
+        factor = np.sqrt(2) * np.sqrt(gamma)
+        scaled = centred * factor.astype(rows.dtype)
+    far = _FAR[scaled.dtype.name]
+    new, old = (x.data if sp.issparse(x) else x for x in (scaled, centred))
+    out = ~(np.abs(new) < far)
+    if out.any():
+        # Squares would overflow. Logarithms keep what differs apart, and far from all else.
+        sizes = np.log(np.minimum(np.abs(old[out]), np.finfo(rows.dtype).max)) + np.log(factor)
+        new[out] = np.sign(old[out]) * far * (1 + sizes - np.log(far))
+    return scaled
+
+
+def mean_of(*sides: FloatArray) -> FloatArray:
+    """Return the mean of all rows; of numbers so large that their sum overflows too."""
+    count = sum(side.shape[0] for side in sides)
+    with np.errstate(over="ignore"):
+        mean = sum(side.sum(axis=0, dtype=np.float64) for side in sides) / count
+        if np.isfinite(mean).all():
+            return np.asarray(mean)
+    return np.asarray(sum((side / count).sum(axis=0, dtype=np.float64) for side in sides))

@@ -11,12 +11,17 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fewpairs.arrays import RandomState, check_gamma, generator
+from fewpairs.errors import FeaturesCappedWarning, warn
 from fewpairs.sketches.exact import Exact, GaussianKernel
 from fewpairs.sketches.families import best_map
 from fewpairs.sketches.feature_map import FeatureMap
 from fewpairs.sketches.fitting import SketchOptions
-from fewpairs.sketches.gaussian import scaled_rows
-from fewpairs.sketches.products import Function
+from fewpairs.sketches.gaussian import mean_of, scaled_rows
+from fewpairs.sketches.products import Capped, Function, largest_on, radius_of
+
+
+#: Values of f at which it is cut off, so that features and their squares are finite.
+_LARGEST = {"float64": 1e120, "float32": 1e30}
 
 
 class _Sketch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -35,7 +40,8 @@ class _Sketch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             self.degree, self.sketch_size, self.coefficients, self.n_centers, self.exact_terms,
             self.oversampling,
         )  # fmt: skip
-        found = best_map(exact, options, generator(self.random_state), nonnegative=True)
+        with np.errstate(all="ignore"):  # what over- or underflows is compared and dropped
+            found = best_map(exact, options, generator(self.random_state), nonnegative=True)
         self._map: FeatureMap = found.feature_map
         self.polynomial_ = self._map.polynomial
         self._n_features_out = len(self._map.signs)
@@ -58,6 +64,7 @@ class PolynomialSketch(_Sketch):
 
     Inner products of features have no signs, so that no coefficient of the polynomial may be
     negative. For a function that is not near such a polynomial, like a sigmoid, use `elementwise`.
+    A function that overflows on the rows' inner products is cut off, with a warning.
 
     Parameters
     ----------
@@ -121,8 +128,24 @@ class PolynomialSketch(_Sketch):
         self
         """
         rows = self._validated(X, reset=True)
-        self._fit_map(Exact(self.function, rows, rows))
+        self._fit_map(Exact(self._capped(rows), rows, rows))
         return self
+
+    def _capped(self, rows: Any) -> Function:
+        """Return f, cut off where features of it would not be finite."""
+        limit = _LARGEST[np.dtype(rows.dtype).name]
+        radius = radius_of(rows, rows)
+        # What is not a number is refused later; what is no function of an array as well.
+        if not callable(self.function) or not largest_on(self.function, radius) >= limit:
+            return self.function
+        warn(
+            FeaturesCappedWarning(
+                f"the function is {limit:g} or more at inner products that these rows can have, "
+                f"from {-radius:.6g} to {radius:.6g}, and is cut off there: features of larger "
+                "values are not finite. Scale the rows, or pass a function that grows more slowly."
+            )
+        )
+        return Capped(self.function, limit)
 
     def transform(self, X: Any) -> npt.NDArray[Any]:
         """Return the features of rows, those of `fit` or others.
@@ -206,7 +229,7 @@ class RBFSketch(_Sketch):
         self.gamma_ = 1 / rows.shape[1] if self.gamma is None else check_gamma(self.gamma)
         # A sparse matrix would not stay sparse if it were centred.
         sparse = sp.issparse(rows)
-        self.mean_ = np.zeros(rows.shape[1]) if sparse else rows.mean(axis=0)
+        self.mean_ = np.zeros(rows.shape[1]) if sparse else mean_of(rows)
         scaled = scaled_rows(rows, self.mean_, self.gamma_)
         self._fit_map(GaussianKernel(scaled, scaled))
         return self
