@@ -42,8 +42,8 @@ class ElementwiseMatrix(FactoredMatrix):
     Attributes
     ----------
     polynomial : Polynomial or None
-        None where none takes part, because f is too steep or all rows are landmarks. Its `radius` is the range on which it was fitted, `worst` the largest error on it. Tuned
-        coefficients start from it, and belong to the terms as they were drawn.
+        None where none takes part, because f is too steep or all rows are landmarks. Its `radius`
+        is the range on which it was fitted, `worst` the largest error on it.
     """
 
     def __init__(

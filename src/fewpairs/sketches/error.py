@@ -22,7 +22,7 @@ from fewpairs.sketches.feature_map import FeatureMap
 _ALL_ENTRIES = 2**20
 #: Of larger matrices so many entries are compared, in at least so many rows, and in at most so many
 #: columns.
-_ENTRIES, _FEWEST_ROWS, _MOST_COLUMNS = 2**20, 256, 2**13
+_ENTRIES, _FEWEST_ROWS, _MOST_COLUMNS = 2**19, 160, 2**13
 #: The longest rows, and those with the largest errors, are not left to chance: so many of each.
 _CERTAIN = 16
 #: Rows whose errors are computed, roughly, before some are drawn; of more rows a sample.
@@ -39,14 +39,14 @@ class Lines(NamedTuple):
 
     Attributes
     ----------
-    index : ndarray of int64
+    places : ndarray of int64
     weights : ndarray of float64
         How many each stands for.
     certain : int
         The first `certain` were not left to chance, and stand for themselves alone.
     """
 
-    index: IntArray
+    places: IntArray
     weights: FloatArray
     certain: int
 
@@ -58,7 +58,7 @@ class Lines(NamedTuple):
     @property
     def complete(self) -> bool:
         """Whether nothing was left to chance."""
-        return self.certain == len(self.index)
+        return self.certain == len(self.places)
 
     def influence(self, moves: FloatArray) -> FloatArray:
         """Return by how much each that chance has drawn differs from the mean of these."""
@@ -107,10 +107,10 @@ def estimate_error(
     if exact.symmetric:
         doubles = band.own, own - band.own_values, band.own_values
     else:
-        some = exact.left[rows.index]
+        some = exact.left[rows.places]
         theirs = feature_map(some, side="right").astype(np.float64, copy=False)
         values = exact.pairs(some, some)
-        mine = features[0][rows.index]
+        mine = features[0][rows.places]
         doubles = rows, (mine * theirs) @ feature_map.signs - values, values
     return _widened(estimate, band, *doubles)
 
@@ -151,16 +151,14 @@ def _widened(
     A double is the entry that stands out most, and its residual is known although it was not seen:
     it is that of the row with itself. If none of s rows has a double, few rows do.
     """
-    unit, n_drawn = band.unit, len(band.rows.index) - band.rows.certain
+    unit, n_drawn = band.unit, len(band.rows.places) - band.rows.certain
     # At least a quarter of the draws are uniform. A side that is complete has missed nothing.
     share = min(1.0, 4 * _RULE_OF_THREE / max(1, n_drawn))
     B = band.total((band.values / unit) ** 2, (band.own_values / unit) ** 2)
     if B == 0 or estimate.value == 0:  # nothing was seen: anything may be where nobody looked
         high = 1.0 if B == 0 else float(np.sqrt(share))
         return ErrorEstimate(estimate.value, 0.0, max(high, estimate.high), estimate.n_pairs)
-    wrong, more = (
-        share * float(lines.weights @ (x / unit) ** 2) / B for x in (residuals, values)
-    )
+    wrong, more = (share * float(lines.weights @ (x / unit) ** 2) / B for x in (residuals, values))
     high = float(np.sqrt(estimate.high**2 + wrong)) if estimate.high < _HUGE else estimate.high
     low = float(estimate.low / np.sqrt(1 + more))
     return ErrorEstimate(estimate.value, low, high, estimate.n_pairs)
@@ -202,9 +200,8 @@ def draw_lines(
     chances[certain] = 0.0
     chances /= chances.sum()
     drawn = rng.choice(n, count, p=chances)
-    index = np.concatenate([certain, drawn])
     weights = np.concatenate([np.ones(len(certain)), 1 / (count * chances[drawn])])
-    return Lines(index, weights, len(certain))
+    return Lines(np.concatenate([certain, drawn]), weights, len(certain))
 
 
 class Band(NamedTuple):
@@ -230,8 +227,8 @@ class Band(NamedTuple):
     @classmethod
     def of(cls, exact: Exact, rows: Lines, columns: Lines, own: Lines) -> Band:
         """Compute the entries."""
-        values = exact.between(exact.left[rows.index], exact.right[columns.index])
-        diagonal = exact.own(own.index) if exact.symmetric else np.zeros(0)
+        values = exact.between(exact.left[rows.places], exact.right[columns.places])
+        diagonal = exact.own(own.places) if exact.symmetric else np.zeros(0)
         return cls(rows, columns, values, own, diagonal)
 
     @property
@@ -247,7 +244,7 @@ class Band(NamedTuple):
     def off_diagonal(self, values: FloatArray) -> FloatArray:
         """Set the diagonal of a symmetric matrix to zero, in place."""
         if len(self.own_values):
-            values[self.rows.index[:, None] == self.columns.index] = 0.0
+            values[self.rows.places[:, None] == self.columns.places] = 0.0
         return values
 
     def guess(
@@ -255,10 +252,10 @@ class Band(NamedTuple):
     ) -> tuple[FloatArray, FloatArray]:
         """Return what features of all rows say of the values and of the diagonal."""
         left, right = features
-        values = left[self.rows.index] @ (right[self.columns.index] * signs).T
+        values = left[self.rows.places] @ (right[self.columns.places] * signs).T
         if not len(self.own_values):
             return values, self.own_values
-        own = left[self.own.index]
+        own = left[self.own.places]
         return values, (own * own) @ signs
 
     def compare(self, guess: FloatArray, own_guess: FloatArray) -> ErrorEstimate:

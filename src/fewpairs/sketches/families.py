@@ -20,8 +20,8 @@ from fewpairs.sketches.sampling import Sampler
 
 #: Rows and columns between which maps are compared; all where the matrix has no more entries.
 _ROWS, _COLUMNS = 96, 1024
-#: No matrix of that width can have a smaller error than what all other directions hold. If the error
-#: is at most this multiple of it, other maps are not tried.
+#: No matrix of that width can have a smaller error than what all other directions hold. If the
+#: error is at most this multiple of it, other maps are not tried.
 _NEAR_BEST = 2.0
 #: Errors below this are rounding.
 _ROUNDING = 1e-12
@@ -175,8 +175,8 @@ class Families:
 
     def _guess(self, feature_map: FeatureMap) -> tuple[FloatArray, FloatArray]:
         exact, band = self.exact, self._band
-        left = feature_map(exact.left[band.rows.index]).astype(np.float64, copy=False)
-        right = feature_map(exact.right[band.columns.index], side="right")
+        left = feature_map(exact.left[band.rows.places]).astype(np.float64, copy=False)
+        right = feature_map(exact.right[band.columns.places], side="right")
         right = right.astype(np.float64, copy=False)
         own = (right * right) @ feature_map.signs if exact.symmetric else np.zeros(0)
         return left @ (right * feature_map.signs).T, own
@@ -185,7 +185,7 @@ class Families:
 def best_map(
     exact: Exact, options: SketchOptions, rng: np.random.Generator, *, nonnegative: bool = False
 ) -> Candidate:
-    """Return a map of the degree and size that are asked for, or one from landmarks if it is better.
+    """Return a map from landmarks, or of the degree and size that are asked for: the better one.
 
     Parameters
     ----------

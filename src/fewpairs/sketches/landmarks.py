@@ -141,7 +141,7 @@ class LandmarkFit:
     def map(self, columns: int, *, nonnegative: bool = False) -> FeatureMap:
         """Return a map of at most so many features, without signs if wanted."""
         values = self.values[:columns]
-        kept = values > 0 if nonnegative else np.full(len(values), True)  # noqa: FBT003
+        kept = values > 0 if nonnegative else np.full(len(values), True)
         roots = np.sqrt(np.abs(values[kept]))
         left, right = (weights[:, :columns][:, kept] * roots for weights in self.weights)
         if self.weights[0] is self.weights[1]:
@@ -246,7 +246,8 @@ class _Basis:
         lengths = np.sqrt(np.einsum("ij,ij->j", columns, columns))
         lengths[lengths == 0] = 1.0
         columns /= lengths
-        return cls(*la.qr(columns, mode="economic", pivoting=True, check_finite=False), lengths)
+        q, r, pivots = la.qr(columns, mode="economic", pivoting=True, check_finite=False)
+        return cls(q, r, pivots, lengths)
 
     def rank(self, cut: float) -> int:
         sizes = np.abs(np.diag(self.r))

@@ -31,8 +31,8 @@ _TRIED_DEGREES = 3
 #: one; and if it is at most this many times the smallest bound. Ten times larger or smaller errors
 #: make the results 1 to 2 % worse.
 _GOOD_ENOUGH, _SHARE_OF_TARGET, _NEAR_BEST = 1e-3, 1 / 3, 1.5
-#: Columns of the first attempt at a wanted error by the paper's sketch. From 5 on, results have 17 %
-#: fewer columns, and take longer; from 30 on they have twice as many.
+#: Columns of the first attempt at a wanted error by the paper's sketch. From 5 on, results have 17
+#: % fewer columns, and take longer; from 30 on they have twice as many.
 _FIRST_COLUMNS = 9
 #: From one attempt to the next, columns grow at least and at most by these factors. Smaller ones
 #: take more attempts, larger ones more columns than are needed.
@@ -104,24 +104,21 @@ class Proposals:
     ) -> None:
         self.sketched = options.coefficients != "tuned" or not options.exact_terms
         self._good_enough = _GOOD_ENOUGH if target is None else target * _SHARE_OF_TARGET
-        self._make = lambda: self._sums(function, left, right, options.n_centers, rng)
+        self._matrix = function, left, right
+        self._n_centers, self._rng = options.n_centers, rng
 
-    def _sums(
-        self, function: Function, left: Any, right: Any, n_centers: int, rng: np.random.Generator
-    ) -> tuple[Regression, FloatArray]:
+    @cached_property
+    def _sums(self) -> tuple[Regression, FloatArray]:
+        """Sums of the coreset and penalties, when they are needed: landmarks may be enough."""
+        function, left, right = self._matrix
         highest = DEGREES[-1]
-        centers = coreset(left, right, n_centers, rng)
+        centers = coreset(left, right, self._n_centers, self._rng)
         sums = Regression.of(function, *centers, radius_of(left, right), highest)
         return sums, variances(left, right, highest, 1) / highest * self.sketched
 
-    @cached_property
-    def _made(self) -> tuple[Regression, FloatArray]:
-        """Sums and penalties; landmarks may be good enough to do without."""
-        return self._make()
-
     def bound(self, degree: int, size: int) -> float:
         """Return Lemma 4's bound on the relative error."""
-        regression, unit_penalty = self._made
+        regression, unit_penalty = self._sums
         return regression.bound(unit_penalty[: degree + 1] * degree / size)
 
     def degrees(self, columns: int) -> list[int]:

@@ -19,7 +19,6 @@ from fewpairs.sketches.fitting import SketchOptions
 from fewpairs.sketches.gaussian import mean_of, scaled_rows
 from fewpairs.sketches.products import Capped, Function, largest_on, radius_of
 
-
 #: Values of f at which it is cut off, so that features and their squares are finite.
 _LARGEST = {"float64": 1e120, "float32": 1e30}
 
