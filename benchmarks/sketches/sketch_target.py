@@ -44,7 +44,7 @@ def main() -> None:
                         off = relative(K.to_dense(), exact)
                         said = K.stopped_because == "the target was reached"
                         found.append((
-                            K.left.shape[1], K.polynomial.degree, said, off <= target,
+                            K.left.shape[1], K.curve[-1].degree, said, off <= target,
                             K.error.low <= off <= K.error.high, off,
                         ))  # fmt: skip
                     seconds = (time.process_time() - start) / runs

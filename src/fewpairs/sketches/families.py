@@ -21,8 +21,9 @@ from fewpairs.sketches.sampling import Sampler
 #: Rows and columns between which maps are compared; all where the matrix has no more entries.
 _ROWS, _COLUMNS = 96, 1024
 #: No matrix of that width can have a smaller error than what all other directions hold. If the
-#: error is at most this multiple of it, other maps are not tried.
-_NEAR_BEST = 2.0
+#: error is at most the first multiple of it, or the second and the map is not poor, polynomials are
+#: not tried: they would win in no line of benchmarks/sketches/nystroem.py.
+_NEAR_BEST, _NEAR = 1.1, 4.0
 #: Errors below this are rounding.
 _ROUNDING = 1e-12
 #: A map whose error is larger than this is shrunk to what unseen entries say of it.
@@ -106,8 +107,8 @@ class Families:
 
     def n_landmarks(self, columns: int) -> int:
         """Return how many landmarks a map of so many columns gets."""
-        count = columns * self.options.oversampling
-        return min(max(columns, min(count, MOST_TERMS)), max(self.exact.shape))
+        count = min(columns * self.options.oversampling, MOST_TERMS)
+        return min(max(columns, count), max(self.exact.shape))
 
     def cut(self, fit: LandmarkFit, columns: int) -> Candidate:
         """Keep the first directions of a fit."""
@@ -118,7 +119,8 @@ class Families:
         """Return a map from landmarks, and whether no map of this width can be much better."""
         fit, found = self.best_fit(self.n_landmarks(columns), columns)
         floor = fit.tail(columns) / self.length
-        return found, found.error.value <= max(_NEAR_BEST * floor, _ROUNDING)
+        near = _NEAR if found.error.value <= _POOR else _NEAR_BEST
+        return found, found.error.value <= max(near * floor, _ROUNDING)
 
     def best_fit(self, count: int, columns: int) -> tuple[LandmarkFit, Candidate]:
         """Draw landmarks; return the best fit to them, and its map of so many columns."""
