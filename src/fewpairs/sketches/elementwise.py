@@ -76,7 +76,7 @@ def elementwise(
     random_state: RandomState = None,
     n_jobs: int = 1,
 ) -> ElementwiseMatrix:
-    """Factor f(UVᵀ) from few of its entries, by Poly-TensorSketch.
+    """Factor f(UVᵀ) from few of its entries, by landmarks and monomials or by Poly-TensorSketch.
 
     Parameters
     ----------
@@ -88,26 +88,29 @@ def elementwise(
         Degree of the polynomial that stands for f, and columns for each of its powers: the result
         has at most ``degree * sketch_size + 1`` columns.
     coefficients : {"tuned", "coreset", "ridge", "chebyshev", "taylor"}, default="tuned"
-        "tuned" is our map: exact monomials, coefficients fitted to the sketch as it was drawn,
-        leading directions. The others are the paper's sketch, with coefficients by ridge regression
-        on a coreset or on all entries, or of a series.
+        "tuned" is our map: leading directions of landmark columns and exact monomials, or of a
+        sketch whose coefficients are fitted to it as it was drawn, whichever is better. The others
+        are the paper's sketch, with coefficients by ridge regression on a coreset or on all
+        entries, or of a series.
     n_centers : int, default=10
         Centres of the coreset.
     exact_terms : bool, default=True
         Keep the linear term (in at most half of the columns), and for "tuned" the heaviest
-        monomials, exact on principal axes. False sketches everything, as the paper does.
+        monomials, exact on principal axes. False sketches everything, as the paper does, and takes
+        no landmarks.
     oversampling : int, default=4
         Terms for each column, for "tuned"; the leading directions of all terms are kept.
     columns : int, optional
-        How many columns the result may have. Degree and sketch size are then chosen: the paper's
-        Lemma 4 proposes degrees, sampled entries decide.
+        How many columns the result may have. Where degrees of a sketch are tried, the paper's
+        Lemma 4 proposes them, and unseen entries decide.
     target_error : float, optional
-        Relative error that the upper end of the stated interval must be below. Columns, degree and
-        sketch size are then chosen, up to `columns`. `K.curve` holds the attempts, and
-        `K.stopped_because` says why they ended.
+        Relative error that the upper end of the stated interval must be below. The number of
+        columns is then chosen, up to `columns`. `K.curve` holds the attempts, and
+        `K.stopped_because` says why they ended; a target that is missed is warned of.
     error_pairs : int, default=5000
-        Entries that the stated error is estimated from, at least 500. 0 for no estimate, unless
-        the size is chosen by it.
+        Entries that the stated error rests on, at least: whole rows are compared, and all of them
+        where the matrix has no more than a million entries. 0 for no estimate, unless the size is
+        chosen by it.
     random_state : int, Generator, RandomState or None
     n_jobs : int, default=1
         Threads that sketch; -1 takes all cores.

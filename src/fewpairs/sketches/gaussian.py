@@ -1,7 +1,4 @@
-"""The Gaussian kernel as an element-wise exponential: exp(−γ|x − y|²) = z(x)·exp(2γ⟨x, y⟩)·z(y).
-
-Here z(x) = exp(−γ|x|²).
-"""
+"""The Gaussian kernel, factored: exp(−γ|x − y|²) = z(x)·exp(2γ⟨x, y⟩)·z(y), z(x) = exp(−γ|x|²)."""
 
 from __future__ import annotations
 
@@ -31,10 +28,10 @@ _FAR = {"float64": 1e60, "float32": 1e15}
 def rbf_kernel(
     X: Any, Y: Any = None, *, gamma: float | None = None, **options: Any
 ) -> ElementwiseMatrix:
-    """Factor the Gaussian kernel between rows, by Poly-TensorSketch.
+    """Factor the Gaussian kernel between rows, by landmarks and monomials or by Poly-TensorSketch.
 
-    Rows are centred first, unless they are sparse: the kernel stays the same, and the polynomial
-    has a smaller range to fit.
+    Rows are centred first, unless they are sparse: the kernel stays the same, and a polynomial has
+    a smaller range to fit. Of a kernel too narrow for any polynomial, landmarks alone are taken.
 
     Parameters
     ----------

@@ -59,10 +59,10 @@ class _Sketch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
 
 class PolynomialSketch(_Sketch):
-    """Features whose inner products approximate f(⟨x, y⟩), by Poly-TensorSketch.
+    """Features whose inner products approximate f(⟨x, y⟩), by landmarks or by Poly-TensorSketch.
 
-    Inner products of features have no signs, so that no coefficient of the polynomial may be
-    negative. For a function that is not near such a polynomial, like a sigmoid, use `elementwise`.
+    Inner products of features have no signs: what of f is not positive semidefinite is left out.
+    For a function of which much is, like a sigmoid, use `elementwise`.
     A function that overflows on the rows' inner products is cut off, with a warning.
 
     Parameters
@@ -82,8 +82,8 @@ class PolynomialSketch(_Sketch):
 
     Attributes
     ----------
-    polynomial_ : Polynomial
-        That the coefficients are, or that tuning them started from.
+    polynomial_ : Polynomial or None
+        That stands for f, or whose monomials are among the terms; None where none takes part.
     n_features_in_ : int
 
     Examples
@@ -162,7 +162,7 @@ class PolynomialSketch(_Sketch):
 
 
 class RBFSketch(_Sketch):
-    """Features of the Gaussian kernel exp(−γ·‖x − y‖²), by Poly-TensorSketch.
+    """Features of the Gaussian kernel exp(−γ·‖x − y‖²), by landmarks or by Poly-TensorSketch.
 
     The kernel is z(x)·exp(2γ⟨x, y⟩)·z(y) with z(x) = exp(−γ|x|²). Data are centred first, unless
     they are sparse: the kernel stays the same, and the polynomial has a smaller range to fit.
@@ -179,7 +179,7 @@ class RBFSketch(_Sketch):
     gamma_ : float
     mean_ : ndarray of shape (n_features,)
         What rows are centred by; zero for sparse ones.
-    polynomial_ : Polynomial
+    polynomial_ : Polynomial or None
         For exp.
 
     Examples
