@@ -21,9 +21,9 @@ from fewpairs.sketches.sampling import Sampler
 #: Rows and columns between which maps are compared; all where the matrix has no more entries.
 _ROWS, _COLUMNS = 96, 1024
 #: No matrix of that width can have a smaller error than what all other directions hold. If the
-#: error is at most the first multiple of it, or the second and the map is not poor, polynomials are
-#: not tried: they would win in no line of benchmarks/sketches/nystroem.py.
-_NEAR_BEST, _NEAR = 1.1, 4.0
+#: error is at most the first multiple of it, polynomials are not tried; nor if it is the second,
+#: the map is not poor and there are few rows. Of more rows, features take longer than the trial.
+_NEAR_BEST, _NEAR, _SMALL = 1.1, 4.0, 10_000
 #: Errors below this are rounding.
 _ROUNDING = 1e-12
 #: A map whose error is larger than this is shrunk to what unseen entries say of it.
@@ -119,7 +119,8 @@ class Families:
         """Return a map from landmarks, and whether no map of this width can be much better."""
         fit, found = self.best_fit(self.n_landmarks(columns), columns)
         floor = fit.tail(columns) / self.length
-        near = _NEAR if found.error.value <= _POOR else _NEAR_BEST
+        small = max(self.exact.shape) <= _SMALL
+        near = _NEAR if found.error.value <= _POOR and small else _NEAR_BEST
         return found, found.error.value <= max(near * floor, _ROUNDING)
 
     def best_fit(self, count: int, columns: int) -> tuple[LandmarkFit, Candidate]:

@@ -25,8 +25,11 @@ from fewpairs.sketches.monomials import Monomials, heaviest
 from fewpairs.sketches.polynomial import Polynomial, fit_polynomial
 from fewpairs.sketches.products import row_products
 
-#: Directions are found on so many rows for each landmark, and on at least and at most so many.
-_ROWS_PER_LANDMARK, _FEWEST_ROWS, _MOST_ROWS = 3, 1000, 5000
+#: Directions are found on five rows for each term, but on no more than so many where that is three
+#: for each; with three of 100,000 rows, errors are 7 % larger.
+_ROWS_PER_TERM, _FEWEST_PER_TERM, _ENOUGH_ROWS = 5, 3, 2500
+#: And on at least and at most so many.
+_FEWEST_ROWS, _MOST_ROWS = 1000, 5000
 #: Directions of the columns that are shorter than such a share of the longest are left out. The
 #: first is rounding; where directions are found on a sample of the rows, others may fit the sample
 #: alone, and entries that were not in it decide which share is best.
@@ -208,7 +211,12 @@ def fit_landmarks(
         monomials = WeightedMonomials.heaviest(exact, degree, n_monomials, rng)
         count -= 0 if monomials is None else n_monomials
     chosen = [_draw(0.5 * each + 0.5 / len(each), count, rng) for each in chances]
-    drawn = [_rows_around(mine, each, rng) for mine, each in zip(chosen, chances, strict=True)]
+    n_terms = max(len(mine) for mine in chosen) + (n_monomials if monomials else 0)
+    wanted = max(_FEWEST_PER_TERM * n_terms, min(_ROWS_PER_TERM * n_terms, _ENOUGH_ROWS))
+    wanted = max(n_terms, min(_MOST_ROWS, max(_FEWEST_ROWS, wanted)))
+    drawn = [
+        _rows_around(mine, each, wanted, rng) for mine, each in zip(chosen, chances, strict=True)
+    ]
     rows, weights = zip(*drawn, strict=True)
     # Landmarks of one side are columns for the other.
     of_left = SpanTerms(exact, exact.right[chosen[-1]], monomials)
@@ -306,14 +314,13 @@ def _draw(chances: FloatArray, count: int, rng: np.random.Generator) -> IntArray
 
 
 def _rows_around(
-    chosen: IntArray, chances: FloatArray, rng: np.random.Generator
+    chosen: IntArray, chances: FloatArray, wanted: int, rng: np.random.Generator
 ) -> tuple[IntArray, FloatArray]:
     """Return the landmarks of a side and a sample of its other rows, and how much each counts.
 
     The weight is the square root of the number of rows that one stands for.
     """
     n = len(chances)
-    wanted = max(len(chosen), min(_MOST_ROWS, max(_FEWEST_ROWS, _ROWS_PER_LANDMARK * len(chosen))))
     if n <= wanted:
         return np.arange(n), np.ones(n)
     others = np.setdiff1d(np.arange(n), chosen)
