@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sketch_examples import relative, rows
@@ -76,3 +78,23 @@ def test_duplicates_within_a_side_are_found():
         K = fp.rbf_kernel(x, gamma=0.03, columns=60, random_state=seed)
         held += K.error.low <= relative(K, rbf_kernel(x, gamma=0.03)) <= K.error.high
     assert held >= 8
+
+
+def test_no_error_among_drawn_rows_is_no_proof_of_none():
+    u = np.zeros((20_000, 3))
+    u[:, 0] = 1.0
+    features = u.copy()
+    made = make_map(lambda x: x, u, u, SketchOptions(degree=1), rng=np.random.default_rng(0))
+    made = replace(made, signs=np.ones(3))
+    error = estimate_error(
+        (features, features), made, Exact(lambda x: x, u, u), np.random.default_rng(0)
+    )
+    assert error.value == error.low == 0
+    assert 0.01 < error.high < 1
+
+
+def test_the_zero_matrix_is_known_to_be_zero():
+    u = rows(1100, 4)
+    K = fp.elementwise(lambda x: 0 * x, u, target_error=0.1, random_state=0)
+    assert K.error.high == 0
+    assert not K.to_dense().any()

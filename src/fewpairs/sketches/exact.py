@@ -17,6 +17,7 @@ from fewpairs.sketches.products import (
     Function,
     apply,
     dense,
+    largest_on,
     radius_of,
     row_products,
 )
@@ -83,6 +84,11 @@ class Exact:
     def has_polynomial(self) -> bool:
         """Whether f is finite on the whole range of inner products."""
         return True
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether f vanishes on the whole range of inner products."""
+        return largest_on(self.function, radius_of(self.left, self.right)) == 0
 
     def between(self, rows: Any, others: Any) -> FloatArray:
         """Return the entries between any rows of the left and any of the right, as an array."""
