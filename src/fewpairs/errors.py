@@ -217,6 +217,10 @@ class FewerDimensionsWarning(FewpairsWarning):
     """The data span fewer dimensions than were asked for."""
 
 
+class FeaturesCappedWarning(FewpairsWarning):
+    """A function of inner products overflows, and was cut off to keep features finite."""
+
+
 class NegativeKernelWarning(FewpairsWarning):
     """An approximated kernel has sums that are not positive."""
 

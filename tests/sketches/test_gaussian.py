@@ -72,8 +72,16 @@ def test_rbf_sketch_takes_sparse_rows_after_dense_ones():
 
 
 @pytest.mark.parametrize(
-    "estimator", [fp.RBFSketch(random_state=0), fp.PolynomialSketch(np.square, random_state=0)]
+    "estimator",
+    [
+        fp.RBFSketch(random_state=0),
+        fp.RBFSketch(gamma=50.0, random_state=0),
+        fp.PolynomialSketch(np.square, random_state=0),
+        fp.PolynomialSketch(random_state=0),
+        fp.PolynomialSketch(np.cosh, random_state=0),
+    ],
 )
+@pytest.mark.filterwarnings("ignore::fewpairs.errors.FeaturesCappedWarning")
 def test_scikit_learn_s_own_checks(estimator):
     found = check_estimator(estimator, on_fail=None, on_skip=None)
     failed = [(x["check_name"], x["exception"]) for x in found if x["status"] == "failed"]
@@ -84,3 +92,35 @@ def test_features_of_a_function_that_is_not_defined_are_refused_with_the_whole_r
     x = np.eye(50)[:, :3] * 2
     with pytest.raises(fp.errors.InputError, match="from -4 to 4"):
         fp.PolynomialSketch(np.log).fit(x)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_function_that_overflows_is_cut_off_with_a_warning(dtype):
+    x = (30 * rows(100, 3)).astype(dtype)
+    with pytest.warns(fp.errors.FeaturesCappedWarning, match="cut off"):
+        model = fp.PolynomialSketch(random_state=0).fit(x)
+    assert np.isfinite(model.transform(10 * x)).all()
+    with pytest.raises(fp.errors.InputError, match="1e150"):
+        fp.elementwise(np.exp, x)
+
+
+@pytest.mark.parametrize("scale", [1e-160, 1e-100, 1.0, 1e100, 1e160])
+def test_rows_of_any_scale_will_do(scale):
+    u, v = rows(100), rows(80, seed=1)
+    K = fp.elementwise(np.exp, scale * u, v / scale, random_state=0)
+    assert relative(K, np.exp(u @ v.T)) < 0.01
+    gamma = 1 / scale / scale if abs(np.log10(scale)) < 150 else 1.0
+    exact = rbf_kernel(u, gamma=1.0) if gamma != 1 or scale == 1 else None
+    if exact is None:
+        exact = np.eye(100) if scale > 1 else np.ones((100, 100))
+    K = fp.rbf_kernel(scale * u, gamma=gamma, columns=90, random_state=0)
+    assert K.error.value == pytest.approx(relative(K, exact), rel=1e-3, abs=1e-9)
+    features = fp.RBFSketch(gamma=gamma, random_state=0).fit_transform(scale * u)
+    assert np.isfinite(features).all()
+    assert np.linalg.norm(features @ features.T - exact) < 0.5 * np.linalg.norm(exact)
+
+
+def test_a_kernel_of_rows_far_from_zero_is_that_of_the_same_rows_near_it():
+    x = np.round(rows(200, 5), 3)
+    exact = rbf_kernel(x, gamma=0.5)
+    assert relative(fp.rbf_kernel(x + 1e8, gamma=0.5, random_state=0), exact) < 1e-3

@@ -17,9 +17,9 @@ def test_a_number_of_columns_is_enough_to_ask_for(coefficients):
     assert K.left.shape[1] <= 40
     assert coefficients == "coreset" or K.left.shape[1] == 40
     tried = {point.degree: point.error.value for point in K.curve}
-    assert 2 <= len(tried) <= 3
+    assert (1 if coefficients == "tuned" else 2) <= len(tried) <= 4
     assert K.curve[-1].error.value == min(tried.values())
-    assert K.polynomial.degree == K.curve[-1].degree
+    assert (K.polynomial.degree if K.polynomial else 0) == K.curve[-1].degree
     assert relative(K, exact) <= 1.3 * min(tried.values())
 
 
@@ -38,13 +38,14 @@ def test_a_target_error_is_reached_with_few_columns(target):
 
 def test_a_target_out_of_reach_is_said():
     u = rows(200, 8, scale=0.6)
-    K = fp.elementwise(np.exp, u, target_error=0.001, columns=30, random_state=0)
+    with pytest.warns(fp.errors.TargetMissedWarning, match="0.001 was not reached.*30 columns"):
+        K = fp.elementwise(np.exp, u, target_error=0.001, columns=30, random_state=0)
     assert K.stopped_because == "30 columns were not enough"
     assert K.left.shape[1] <= 30
     for wrong in (2, "small"):
         with pytest.raises(fp.errors.InputError, match=f"target_error is {wrong!r}"):
             fp.elementwise(np.exp, u, target_error=wrong)
-    assert 500 <= fp.elementwise(np.exp, u, error_pairs=1, random_state=0).error.n_pairs < 600
+    assert fp.elementwise(np.exp, u, error_pairs=1, random_state=0).error.n_pairs == 0  # all
     assert fp.elementwise(np.exp, u, error_pairs=0, random_state=0).error is None
     with pytest.raises(fp.errors.InputError, match="columns is 0"):
         fp.elementwise(np.exp, u, columns=0)

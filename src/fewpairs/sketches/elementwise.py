@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,23 +9,22 @@ import scipy.sparse as sp
 
 from fewpairs.arrays import FloatArray, RandomState, generator, is_whole
 from fewpairs.error.estimate import ErrorEstimate, check_target
-from fewpairs.errors import InputError
+from fewpairs.errors import InputError, TargetMissedWarning, warn
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.parallel import count_jobs
 from fewpairs.sketches.error import estimate_error
+from fewpairs.sketches.exact import Exact
+from fewpairs.sketches.families import Families, best_map
 from fewpairs.sketches.feature_map import FeatureMap
-from fewpairs.sketches.fitting import SketchOptions, make_map
+from fewpairs.sketches.fitting import SketchOptions
+from fewpairs.sketches.landmarks import SpanTerms
 from fewpairs.sketches.polynomial import Polynomial
 from fewpairs.sketches.products import Function, balance
 from fewpairs.sketches.rows import check_dimensions, check_rows
-from fewpairs.sketches.sampling import Sampler
-from fewpairs.sketches.size import Choice, Proposals, choose_columns, choose_degree
+from fewpairs.sketches.size import Choice, Proposals, choose_columns, choose_family
 
-#: Errors are estimated from at least this many entries. With as few, half of the intervals of
-#: benchmarks/sketches/sketch_intervals.py are wider than ±11 %.
-_FEWEST_ENTRIES = 500
-#: Columns that are tried for a wanted error unless the caller says otherwise. No map has more terms
-#: than this for its leading directions (`fitting`), so that more columns would bring little.
+#: Columns that are tried for a wanted error unless the caller says otherwise: finding the leading
+#: directions of more takes minutes.
 _MOST_COLUMNS = 2000
 
 
@@ -37,15 +35,15 @@ class ElementwiseMatrix(FactoredMatrix):
     ----------
     left, core, right :
         As for `FactoredMatrix`.
-    polynomial : Polynomial
+    polynomial : Polynomial or None
     **facts
         Other parameters of `FactoredMatrix`.
 
     Attributes
     ----------
-    polynomial : Polynomial
-        Its `radius` is the range on which it was fitted, `worst` the largest error on it. Tuned
-        coefficients start from it, and belong to the terms as they were drawn.
+    polynomial : Polynomial or None
+        None where none takes part, because f is too steep or all rows are landmarks. Its `radius`
+        is the range on which it was fitted, `worst` the largest error on it.
     """
 
     def __init__(
@@ -54,7 +52,7 @@ class ElementwiseMatrix(FactoredMatrix):
         core: FloatArray,
         right: FloatArray | None = None,
         *,
-        polynomial: Polynomial,
+        polynomial: Polynomial | None,
         **facts: Any,
     ) -> None:
         super().__init__(left, core, right, **facts)
@@ -78,7 +76,7 @@ def elementwise(
     random_state: RandomState = None,
     n_jobs: int = 1,
 ) -> ElementwiseMatrix:
-    """Factor f(UVᵀ) from few of its entries, by Poly-TensorSketch.
+    """Factor f(UVᵀ) from few of its entries, by landmarks and monomials or by Poly-TensorSketch.
 
     Parameters
     ----------
@@ -90,26 +88,29 @@ def elementwise(
         Degree of the polynomial that stands for f, and columns for each of its powers: the result
         has at most ``degree * sketch_size + 1`` columns.
     coefficients : {"tuned", "coreset", "ridge", "chebyshev", "taylor"}, default="tuned"
-        "tuned" is our map: exact monomials, coefficients fitted to the sketch as it was drawn,
-        leading directions. The others are the paper's sketch, with coefficients by ridge regression
-        on a coreset or on all entries, or of a series.
+        "tuned" is our map: leading directions of landmark columns and exact monomials, or of a
+        sketch whose coefficients are fitted to it as it was drawn, whichever is better. The others
+        are the paper's sketch, with coefficients by ridge regression on a coreset or on all
+        entries, or of a series.
     n_centers : int, default=10
         Centres of the coreset.
     exact_terms : bool, default=True
         Keep the linear term (in at most half of the columns), and for "tuned" the heaviest
-        monomials, exact on principal axes. False sketches everything, as the paper does.
+        monomials, exact on principal axes. False sketches everything, as the paper does, and takes
+        no landmarks.
     oversampling : int, default=4
         Terms for each column, for "tuned"; the leading directions of all terms are kept.
     columns : int, optional
-        How many columns the result may have. Degree and sketch size are then chosen: the paper's
-        Lemma 4 proposes degrees, sampled entries decide.
+        How many columns the result may have. Where degrees of a sketch are tried, the paper's
+        Lemma 4 proposes them, and unseen entries decide.
     target_error : float, optional
-        Relative error that the upper end of the stated interval must be below. Columns, degree and
-        sketch size are then chosen, up to `columns`. `K.curve` holds the attempts, and
-        `K.stopped_because` says why they ended.
+        Relative error that the upper end of the stated interval must be below. The number of
+        columns is then chosen, up to `columns`. `K.curve` holds the attempts, and
+        `K.stopped_because` says why they ended; a target that is missed is warned of.
     error_pairs : int, default=5000
-        Entries that the stated error is estimated from, at least 500. 0 for no estimate, unless
-        the size is chosen by it.
+        Entries that the stated error rests on, at least: whole rows are compared, and all of them
+        where the matrix has no more than a million entries. 0 for no estimate, unless the size is
+        chosen by it.
     random_state : int, Generator, RandomState or None
     n_jobs : int, default=1
         Threads that sketch; -1 takes all cores.
@@ -127,19 +128,26 @@ def elementwise(
     """
     left = check_rows(U, "U")
     right = left if V is None else check_rows(V, "V")
+    check_dimensions(left, right)
     options = SketchOptions(degree, sketch_size, coefficients, n_centers, exact_terms, oversampling)
+    _check_counts(columns, error_pairs)
+    exact = Exact(f, *balanced(left, right))
     return sketch_matrix(
-        f, left, right, options, columns=columns, target_error=target_error,
+        exact, options, columns=columns, target_error=target_error,
         error_pairs=error_pairs, random_state=random_state, n_jobs=n_jobs,
     )  # fmt: skip
 
 
+def balanced(left: Any, right: Any) -> tuple[Any, Any]:
+    """Return both sides as equally long rows of one kind, dense or sparse."""
+    if right is not left and sp.issparse(left) != sp.issparse(right):
+        left, right = sp.csr_array(left), sp.csr_array(right)
+    return balance(left, right)[:2]
+
+
 def sketch_matrix(
-    f: Function,
-    left: Any,
-    right: Any,
+    exact: Exact,
     options: SketchOptions,
-    scaling: tuple[FloatArray, FloatArray] | None = None,
     *,
     columns: int | None = None,
     target_error: float | None = None,
@@ -147,58 +155,69 @@ def sketch_matrix(
     random_state: RandomState = None,
     n_jobs: int = 1,
 ) -> ElementwiseMatrix:
-    """Factor diag(z)·f(UVᵀ)·diag(w), for checked rows and scaling = (z, w).
+    """Factor a matrix whose entries can be computed.
 
     Other parameters are those of `elementwise`.
     """
-    check_dimensions(left, right)
     _check_counts(columns, error_pairs)
     target = None if target_error is None else check_target(target_error)
-    if right is not left and sp.issparse(left) != sp.issparse(right):
-        left, right = sp.csr_array(left), sp.csr_array(right)
-    left, right, _ = balance(left, right)
     rng = generator(random_state)
     threads = count_jobs(n_jobs)
-    sampler = Sampler(f, left, right, scaling, rng)
+    features: tuple[FloatArray, FloatArray] | None = None
 
-    def draw(degree: int, size: int, most: int | None) -> FeatureMap:
-        chosen = replace(options, degree=degree, sketch_size=size, columns=most)
-        return make_map(f, left, right, chosen, rng=rng, sampler=sampler)
+    def state(feature_map: FeatureMap) -> ErrorEstimate:
+        nonlocal features
+        features = feature_map.of_both(exact, threads)
+        return estimate_error(features, feature_map, exact, rng, error_pairs)
 
-    def estimate(feature_map: FeatureMap) -> ErrorEstimate:
-        return estimate_error(feature_map, sampler, max(error_pairs, _FEWEST_ENTRIES), rng)
-
-    if columns is None and target is None:
-        feature_map = draw(options.degree, options.sketch_size, None)
-        choice = Choice(feature_map, estimate(feature_map) if error_pairs else None, [], "")
-    else:
-        proposals = Proposals(f, left, right, options, target, rng)
-        most = columns or min(left.shape[0], right.shape[0], _MOST_COLUMNS)
-        if target is None:
-            choice = choose_degree(most, proposals, draw, estimate)
+    # What over- or underflows is compared with the matrix, and dropped.
+    with np.errstate(all="ignore"):
+        if columns is None and target is None:
+            found = best_map(exact, options, rng).feature_map
+            choice = Choice(found, state(found) if error_pairs else None, [], "")
         else:
-            choice = choose_columns(target, most, proposals, draw, estimate)
-    feature_map = choice.feature_map
-    z, w = scaling or (None, None)
+            families = Families(exact, options, rng)
+            proposals = Proposals(exact.function, *exact.sides, options, target, rng)
+            most = columns or min(*exact.shape, _MOST_COLUMNS)
+            if target is None:
+                choice = choose_family(most, families, proposals)
+                choice = choice._replace(error=state(choice.feature_map))
+            else:
+                choice = choose_columns(target, most, families, proposals, state)
+                _warn_if_missed(target, choice)
+        feature_map = choice.feature_map
+        left, right = features or feature_map.of_both(exact, threads)
     return ElementwiseMatrix(
-        _features(feature_map, left, "left", z, threads),
+        left,
         np.diag(feature_map.signs),
-        None if right is left else _features(feature_map, right, "right", w, threads),
+        None if exact.symmetric else right,
         error=choice.error,
-        method=f"Poly-TensorSketch, degree {feature_map.polynomial.degree}, {options.coefficients}",
+        method=_title(feature_map, options),
         polynomial=feature_map.polynomial,
         curve=choice.curve,
         stopped_because=choice.stopped_because,
     )
 
 
-def _features(
-    feature_map: FeatureMap, rows: Any, side: str, scaling: FloatArray | None, threads: int
-) -> FloatArray:
-    features = feature_map(rows, side=side, n_jobs=threads).astype(np.float64, copy=False)
-    if scaling is not None:
-        features *= scaling[:, None]
-    return features
+def _title(feature_map: FeatureMap, options: SketchOptions) -> str:
+    polynomial = feature_map.polynomial
+    if isinstance(feature_map.terms, SpanTerms):
+        landmarks = f"{feature_map.terms.landmarks.shape[0]} landmarks"
+        if polynomial is None:
+            return landmarks
+        return f"{landmarks} and monomials up to degree {polynomial.degree}"
+    degree = 0 if polynomial is None else polynomial.degree
+    return f"Poly-TensorSketch, degree {degree}, {options.coefficients}"
+
+
+def _warn_if_missed(target: float, choice: Choice) -> None:
+    if choice.error is not None and choice.error.high > target:
+        warn(
+            TargetMissedWarning(
+                f"the target error {target:g} was not reached: {choice.error}, because "
+                f"{choice.stopped_because}. Allow more with columns=…, or a larger error."
+            )
+        )
 
 
 def _check_counts(columns: int | None, error_pairs: int) -> None:

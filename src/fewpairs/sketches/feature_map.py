@@ -13,6 +13,7 @@ import numpy.typing as npt
 from fewpairs.arrays import FloatArray
 from fewpairs.numerics import parts
 from fewpairs.parallel import one_blas_thread
+from fewpairs.sketches.exact import Exact
 from fewpairs.sketches.monomials import Monomials
 from fewpairs.sketches.polynomial import Polynomial
 from fewpairs.sketches.sampling import Entries
@@ -75,39 +76,62 @@ class FeatureMap:
 
     Parameters
     ----------
-    polynomial : Polynomial
-        That the coefficients are, or that tuning them started from.
-    terms : Terms
+    polynomial : Polynomial or None
+        That the coefficients are, or that tuning them started from; None where terms are columns
+        of landmarks.
+    terms : Terms, or another callable of rows
     left, right : ndarray of shape (p,) or (p, k)
         What the p terms of rows of U and of V are multiplied by; one and the same array where U and
         V are the same.
     signs : ndarray of shape (k,)
         ±1 of each feature, for inner products.
+    right_terms : callable of rows, optional
+        Terms of rows of V, where they are others than those of U.
+    scale : callable of rows, optional
+        Returns what all features of a row are multiplied by, or None for 1.
     """
 
-    polynomial: Polynomial
-    terms: Terms
+    polynomial: Polynomial | None
+    terms: Any
     left: FloatArray
     right: FloatArray
     signs: FloatArray
+    right_terms: Callable[[Any], npt.NDArray[Any]] | None = None
+    scale: Callable[[Any], FloatArray | None] | None = None
 
     def __call__(self, rows: Any, *, side: str = "left", n_jobs: int = 1) -> npt.NDArray[Any]:
         """Return the features of rows, dense or sparse; float32 stays float32."""
-        weights = (self.left if side == "left" else self.right).astype(rows.dtype)
+        weights = self.left if side == "left" else self.right
+        terms = self.terms if side == "left" else self.right_terms or self.terms
         result = np.empty((rows.shape[0], len(self.signs)), dtype=rows.dtype)
 
         def fill(part: slice) -> None:
-            columns = self.terms(rows[part])
-            if weights.ndim == 1:
-                np.multiply(columns, weights, out=result[part])
-            else:
-                np.matmul(columns, weights, out=result[part])
+            some = rows[part]
+            columns = terms(some)
+            of_type = weights.astype(columns.dtype, copy=False)
+            result[part] = columns * of_type if weights.ndim == 1 else columns @ of_type
+            scales = None if self.scale is None else self.scale(some)
+            if scales is not None:
+                result[part] *= scales[:, None].astype(rows.dtype)
 
+        strips = list(parts(rows.shape[0], _STRIP_ROWS))
         with one_blas_thread():
-            joblib.Parallel(n_jobs, require="sharedmem")(
-                joblib.delayed(fill)(part) for part in parts(rows.shape[0], _STRIP_ROWS)
-            )
+            if n_jobs == 1 or len(strips) == 1:
+                for part in strips:
+                    fill(part)
+            else:
+                joblib.Parallel(n_jobs, require="sharedmem")(
+                    joblib.delayed(fill)(part) for part in strips
+                )
         return result
+
+    def of_both(self, exact: Exact, n_jobs: int = 1) -> tuple[FloatArray, FloatArray]:
+        """Return the features of all rows of both sides of a matrix, as float64."""
+        left = self(exact.left, n_jobs=n_jobs).astype(np.float64, copy=False)
+        if exact.symmetric:
+            return left, left
+        right = self(exact.right, side="right", n_jobs=n_jobs)
+        return left, right.astype(np.float64, copy=False)
 
 
 def feature_products(

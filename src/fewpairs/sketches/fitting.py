@@ -32,17 +32,17 @@ from fewpairs.sketches.tuning import tuned_coefficients
 # Errors below are of the maps of benchmarks/sketches/elementwise.py.
 #: The polynomial that tuning starts from is fitted as if for sketches of this size, whose variance
 #: does not count: most terms are exact. From 10⁴ on this makes no difference.
-_FINE_SKETCH = 10**6
+FINE_SKETCH = 10**6
 #: No more terms than this, unless more columns are asked for. Finding leading directions takes
 #: seconds, and grows with the cube. With 1,000 terms the errors of 600 columns are 1.9 times as
 #: large; with 4,000 they are 10 % smaller.
-_MOST_TERMS = 2000
+MOST_TERMS = 2000
 #: The share of the terms that are monomials; the rest are sketches. With 0.5 errors are 10 %
 #: larger, with 0.9 or 1 they are 2 and 6 % larger: some degrees are then hardly there.
 _MONOMIALS_SHARE = 0.75
 #: Axes are found from at most this many rows. With 1,000 of 2,300 rows errors are 1 % larger, with
 #: 200 they are 20 % larger.
-_ROWS_FOR_AXES = 20_000
+ROWS_FOR_AXES = 20_000
 
 
 @dataclass(frozen=True)
@@ -156,13 +156,13 @@ def _tuned_map(
     """Take exact monomials and sketches, fit their coefficients, keep leading directions."""
     left, right = sampler.sides
     wanted = Wanted(
-        sampler.function, left, right, options.degree, _FINE_SKETCH, rng,
+        sampler.function, left, right, options.degree, FINE_SKETCH, rng,
         n_centers=options.n_centers, nonnegative=nonnegative,
     )  # fmt: skip
     polynomial = fit_polynomial(wanted)
     columns = options.columns or options.degree * options.sketch_size + 1
     # The constant term is not among those that are counted here.
-    n_terms = max(columns, min(columns * options.oversampling, _MOST_TERMS)) - 1
+    n_terms = max(columns, min(columns * options.oversampling, MOST_TERMS)) - 1
     n_exact = int(_MONOMIALS_SHARE * n_terms) if options.exact_terms else 0
     sizes = np.abs(polynomial.coefficients)
     exact = _heaviest_monomials(sampler, polynomial.radius, sizes, n_exact, rng)
@@ -180,7 +180,7 @@ def _heaviest_monomials(
         return None
     rows, weights = [], []
     for k in range(1 if sampler.symmetric else 2):
-        chosen, each = sampler.sample_rows(k, _ROWS_FOR_AXES, rng)
+        chosen, each = sampler.sample_rows(k, ROWS_FOR_AXES, rng)
         side = sampler.sides[k]
         rows.append(side if len(chosen) == side.shape[0] else side[chosen])
         weights.append(each * sampler.scaling[k][chosen] ** 2)

@@ -1,7 +1,4 @@
-"""The Gaussian kernel as an element-wise exponential: exp(−γ|x − y|²) = z(x)·exp(2γ⟨x, y⟩)·z(y).
-
-Here z(x) = exp(−γ|x|²).
-"""
+"""The Gaussian kernel, factored: exp(−γ|x − y|²) = z(x)·exp(2γ⟨x, y⟩)·z(y), z(x) = exp(−γ|x|²)."""
 
 from __future__ import annotations
 
@@ -13,8 +10,8 @@ import scipy.sparse as sp
 
 from fewpairs.arrays import FloatArray, check_gamma
 from fewpairs.errors import UnknownNameError
-from fewpairs.numerics import row_squares
 from fewpairs.sketches.elementwise import ElementwiseMatrix, sketch_matrix
+from fewpairs.sketches.exact import GaussianKernel
 from fewpairs.sketches.fitting import SketchOptions
 from fewpairs.sketches.rows import check_dimensions, check_rows
 
@@ -23,13 +20,18 @@ _MAP_OPTIONS = {field.name for field in fields(SketchOptions)} - {"columns"}
 _OTHER_OPTIONS = {"columns", "target_error", "error_pairs", "random_state", "n_jobs"}
 
 
+#: From here on, coordinates in units of the kernel's width grow like logarithms only. Rows that far
+#: out are similar to their copies alone.
+_FAR = {"float64": 1e60, "float32": 1e15}
+
+
 def rbf_kernel(
     X: Any, Y: Any = None, *, gamma: float | None = None, **options: Any
 ) -> ElementwiseMatrix:
-    """Factor the Gaussian kernel between rows, by Poly-TensorSketch.
+    """Factor the Gaussian kernel between rows, by landmarks and monomials or by Poly-TensorSketch.
 
-    Rows are centred first, unless they are sparse: the kernel stays the same, and the polynomial
-    has a smaller range to fit.
+    Rows are centred first, unless they are sparse: the kernel stays the same, and a polynomial has
+    a smaller range to fit. Of a kernel too narrow for any polynomial, landmarks alone are taken.
 
     Parameters
     ----------
@@ -60,21 +62,41 @@ def rbf_kernel(
     gamma = 1 / left.shape[1] if gamma is None else check_gamma(gamma)
     mean: FloatArray = np.zeros(left.shape[1])
     if not sp.issparse(left) and not sp.issparse(right):
-        total = left.sum(axis=0, dtype=np.float64) + right.sum(axis=0, dtype=np.float64)
-        mean = total / (left.shape[0] + right.shape[0])
+        mean = mean_of(left, right)
     of_map = SketchOptions(**{name: options.pop(name) for name in options.keys() & _MAP_OPTIONS})
-    u, z = scaled_rows(left, mean, gamma)
-    v, w = (u, z) if right is left else scaled_rows(right, mean, gamma)
-    return sketch_matrix(np.exp, u, v, of_map, (z, w), **options)
+    u = scaled_rows(left, mean, gamma)
+    v = u if right is left else scaled_rows(right, mean, gamma)
+    if sp.issparse(u) != sp.issparse(v):
+        u, v = sp.csr_array(u), sp.csr_array(v)
+    return sketch_matrix(GaussianKernel(u, v), of_map, **options)
 
 
-def scaled_rows(rows: Any, mean: FloatArray, gamma: float) -> tuple[Any, FloatArray]:
-    """Return u = √(2γ)·(x − mean) and z = exp(−|u|²/2) for each row x.
+def scaled_rows(rows: Any, mean: FloatArray, gamma: float) -> Any:
+    """Return u = √(2γ)·(x − mean) for each row x, so that the kernel is exp(−|u − v|²/2).
 
-    The kernel is then z·exp(⟨u, v⟩)·w. Sparse rows stay sparse where the mean is zero.
+    Sparse rows stay sparse where the mean is zero.
     """
     if sp.issparse(rows) and mean.any():
         rows = rows.toarray()
-    centred = rows if sp.issparse(rows) else rows - mean.astype(rows.dtype)
-    scaled = centred * np.sqrt(2 * gamma).astype(rows.dtype)
-    return scaled, np.exp(-row_squares(scaled) / 2)
+    with np.errstate(over="ignore"):
+        centred = rows if sp.issparse(rows) else rows - mean.astype(rows.dtype)
+        factor = np.sqrt(2) * np.sqrt(gamma)
+        scaled = centred * factor.astype(rows.dtype)
+    far = _FAR[scaled.dtype.name]
+    new, old = (x.data if sp.issparse(x) else x for x in (scaled, centred))
+    out = ~(np.abs(new) < far)
+    if out.any():
+        # Squares would overflow. Logarithms keep what differs apart, and far from all else.
+        sizes = np.log(np.minimum(np.abs(old[out]), np.finfo(rows.dtype).max)) + np.log(factor)
+        new[out] = np.sign(old[out]) * far * (1 + sizes - np.log(far))
+    return scaled
+
+
+def mean_of(*sides: FloatArray) -> FloatArray:
+    """Return the mean of all rows; of numbers so large that their sum overflows too."""
+    count = sum(side.shape[0] for side in sides)
+    with np.errstate(over="ignore"):
+        mean = sum(side.sum(axis=0, dtype=np.float64) for side in sides) / count
+        if np.isfinite(mean).all():
+            return np.asarray(mean)
+    return np.asarray(sum((side / count).sum(axis=0, dtype=np.float64) for side in sides))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,20 @@ Function = Callable[[FloatArray], Any]
 
 #: The squares of larger values overflow in sums over many entries.
 _LARGEST_VALUE = 1e150
+#: Squares of numbers up to this, and of its inverse, neither over- nor underflow.
+_SAFE = 1e70
+#: Points of the range at which f is tried before anything else. This finds a part of the range on
+#: which f is not defined; a pole between two points is not found.
+TRIED_POINTS = 1001
 
 
 def longest_length(rows: Any) -> float:
-    """Return the length of the longest row."""
-    return float(np.sqrt(row_squares(rows).max(initial=0)))
+    """Return the length of the longest row; its square may over- or underflow."""
+    values = rows.data if sp.issparse(rows) else rows
+    top = float(np.abs(values).max(initial=0))
+    if 1 / _SAFE < top < _SAFE or top == 0:
+        return float(np.sqrt(row_squares(rows).max(initial=0)))
+    return top * float(np.sqrt(row_squares(rows / top).max(initial=0)))
 
 
 def radius_of(left: Any, right: Any) -> float:
@@ -38,8 +48,10 @@ def balance(left: Any, right: Any) -> tuple[Any, Any, float]:
     lengths = longest_length(left), longest_length(right)
     if right is left or min(lengths) == 0:
         return left, right, 1.0
-    s = float(np.sqrt(lengths[1] / lengths[0]))
-    return left * left.dtype.type(s), right * right.dtype.type(1 / s), s
+    s = float(np.sqrt(lengths[1]) / np.sqrt(lengths[0]))
+    if 1 / _SAFE < s < _SAFE:
+        return left * left.dtype.type(s), right * right.dtype.type(1 / s), s
+    return (left.astype(np.float64) * s), (right.astype(np.float64) / s), s
 
 
 def dense(rows: Any) -> Any:
@@ -52,6 +64,31 @@ def row_products(left: Any, right: Any) -> FloatArray:
     if sp.issparse(left):
         return np.asarray(left.multiply(right).sum(axis=1), dtype=np.float64).ravel()
     return np.asarray(np.einsum("ij,ij->i", left, right, dtype=np.float64))
+
+
+@dataclass(frozen=True)
+class Capped:
+    """A function whose values are cut off at a limit, so that features of it stay finite.
+
+    Parameters
+    ----------
+    function : callable of an array
+    limit : float
+    """
+
+    function: Function
+    limit: float
+
+    def __call__(self, x: FloatArray) -> Any:
+        """Return the values; what is not a number stays so, and is refused later."""
+        return np.clip(np.asarray(self.function(x)), -self.limit, self.limit)
+
+
+def largest_on(function: Function, radius: float) -> float:
+    """Return the largest |f| on [−radius, radius] as far as a few points tell; NaN if any is."""
+    with np.errstate(all="ignore"):
+        values = np.abs(np.asarray(function(radius * np.linspace(-1, 1, TRIED_POINTS))))
+    return float(np.max(values, initial=0.0))
 
 
 def apply(function: Function, x: FloatArray) -> FloatArray:

@@ -14,6 +14,7 @@ Han, Avron, Shin, *Polynomial Tensor Sketch for Element-wise Function of Low-Ran
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -173,6 +174,7 @@ def variances(left: Any, right: Any, degree: int, size: int) -> FloatArray:
     return np.concatenate([[0.0], degree * (2 + 3.0**powers) * sums / size])
 
 
+@cache
 def to_powers(degree: int) -> FloatArray:
     """Return the matrix that turns coefficients of Chebyshev polynomials into those of powers."""
     columns = [
@@ -181,6 +183,7 @@ def to_powers(degree: int) -> FloatArray:
     return np.array(columns, dtype=np.float64).T
 
 
+@cache
 def from_powers(degree: int) -> FloatArray:
     """Return the inverse of `to_powers`, without inverting."""
     columns = [

@@ -10,11 +10,17 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fewpairs.arrays import FloatArray, RandomState, check_gamma, generator
+from fewpairs.arrays import RandomState, check_gamma, generator
+from fewpairs.errors import FeaturesCappedWarning, warn
+from fewpairs.sketches.exact import Exact, GaussianKernel
+from fewpairs.sketches.families import best_map
 from fewpairs.sketches.feature_map import FeatureMap
-from fewpairs.sketches.fitting import SketchOptions, make_map
-from fewpairs.sketches.gaussian import scaled_rows
-from fewpairs.sketches.products import Function
+from fewpairs.sketches.fitting import SketchOptions
+from fewpairs.sketches.gaussian import mean_of, scaled_rows
+from fewpairs.sketches.products import Capped, Function, largest_on, radius_of
+
+#: Values of f at which it is cut off, so that features and their squares are finite.
+_LARGEST = {"float64": 1e120, "float32": 1e30}
 
 
 class _Sketch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -28,15 +34,14 @@ class _Sketch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     oversampling: int
     random_state: RandomState
 
-    def _fit_map(self, function: Function, rows: Any, scaling: FloatArray | None) -> None:
+    def _fit_map(self, exact: Exact) -> None:
         options = SketchOptions(
             self.degree, self.sketch_size, self.coefficients, self.n_centers, self.exact_terms,
             self.oversampling,
         )  # fmt: skip
-        self._map: FeatureMap = make_map(
-            function, rows, rows, options, nonnegative=True, rng=generator(self.random_state),
-            scaling=None if scaling is None else (scaling, scaling),
-        )  # fmt: skip
+        with np.errstate(all="ignore"):  # what over- or underflows is compared and dropped
+            found = best_map(exact, options, generator(self.random_state), nonnegative=True)
+        self._map: FeatureMap = found.feature_map
         self.polynomial_ = self._map.polynomial
         self._n_features_out = len(self._map.signs)
 
@@ -54,10 +59,11 @@ class _Sketch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
 
 class PolynomialSketch(_Sketch):
-    """Features whose inner products approximate f(⟨x, y⟩), by Poly-TensorSketch.
+    """Features whose inner products approximate f(⟨x, y⟩), by landmarks or by Poly-TensorSketch.
 
-    Inner products of features have no signs, so that no coefficient of the polynomial may be
-    negative. For a function that is not near such a polynomial, like a sigmoid, use `elementwise`.
+    Inner products of features have no signs: what of f is not positive semidefinite is left out.
+    For a function of which much is, like a sigmoid, use `elementwise`.
+    A function that overflows on the rows' inner products is cut off, with a warning.
 
     Parameters
     ----------
@@ -76,8 +82,8 @@ class PolynomialSketch(_Sketch):
 
     Attributes
     ----------
-    polynomial_ : Polynomial
-        That the coefficients are, or that tuning them started from.
+    polynomial_ : Polynomial or None
+        That stands for f, or whose monomials are among the terms; None where none takes part.
     n_features_in_ : int
 
     Examples
@@ -121,8 +127,24 @@ class PolynomialSketch(_Sketch):
         self
         """
         rows = self._validated(X, reset=True)
-        self._fit_map(self.function, rows, None)
+        self._fit_map(Exact(self._capped(rows), rows, rows))
         return self
+
+    def _capped(self, rows: Any) -> Function:
+        """Return f, cut off where features of it would not be finite."""
+        limit = _LARGEST[np.dtype(rows.dtype).name]
+        radius = radius_of(rows, rows)
+        # What is not a number is refused later; what is no function of an array as well.
+        if not callable(self.function) or not largest_on(self.function, radius) >= limit:
+            return self.function
+        warn(
+            FeaturesCappedWarning(
+                f"the function is {limit:g} or more at inner products that these rows can have, "
+                f"from {-radius:.6g} to {radius:.6g}, and is cut off there: features of larger "
+                "values are not finite. Scale the rows, or pass a function that grows more slowly."
+            )
+        )
+        return Capped(self.function, limit)
 
     def transform(self, X: Any) -> npt.NDArray[Any]:
         """Return the features of rows, those of `fit` or others.
@@ -140,7 +162,7 @@ class PolynomialSketch(_Sketch):
 
 
 class RBFSketch(_Sketch):
-    """Features of the Gaussian kernel exp(−γ·‖x − y‖²), by Poly-TensorSketch.
+    """Features of the Gaussian kernel exp(−γ·‖x − y‖²), by landmarks or by Poly-TensorSketch.
 
     The kernel is z(x)·exp(2γ⟨x, y⟩)·z(y) with z(x) = exp(−γ|x|²). Data are centred first, unless
     they are sparse: the kernel stays the same, and the polynomial has a smaller range to fit.
@@ -157,7 +179,7 @@ class RBFSketch(_Sketch):
     gamma_ : float
     mean_ : ndarray of shape (n_features,)
         What rows are centred by; zero for sparse ones.
-    polynomial_ : Polynomial
+    polynomial_ : Polynomial or None
         For exp.
 
     Examples
@@ -206,9 +228,9 @@ class RBFSketch(_Sketch):
         self.gamma_ = 1 / rows.shape[1] if self.gamma is None else check_gamma(self.gamma)
         # A sparse matrix would not stay sparse if it were centred.
         sparse = sp.issparse(rows)
-        self.mean_ = np.zeros(rows.shape[1]) if sparse else rows.mean(axis=0)
-        scaled, z = scaled_rows(rows, self.mean_, self.gamma_)
-        self._fit_map(np.exp, scaled, z)
+        self.mean_ = np.zeros(rows.shape[1]) if sparse else mean_of(rows)
+        scaled = scaled_rows(rows, self.mean_, self.gamma_)
+        self._fit_map(GaussianKernel(scaled, scaled))
         return self
 
     def transform(self, X: Any) -> npt.NDArray[Any]:
@@ -223,7 +245,4 @@ class RBFSketch(_Sketch):
         ndarray of shape (n_samples, n_features_out)
         """
         check_is_fitted(self)
-        scaled, z = scaled_rows(self._validated(X, reset=False), self.mean_, self.gamma_)
-        features = self._map(scaled)
-        features *= z[:, None].astype(features.dtype)
-        return features
+        return self._map(scaled_rows(self._validated(X, reset=False), self.mean_, self.gamma_))
