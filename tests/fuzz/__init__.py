@@ -1,0 +1,1 @@
+"""A package, because other folders have test files of the same names."""
