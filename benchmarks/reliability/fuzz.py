@@ -30,8 +30,10 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = ROOT / "tests" / "fuzz"
-# Before this file's own folder, whose name for this module would hide the tests' package.
-sys.path[:0] = [str(ROOT), str(TESTS.parent), str(TESTS)]
+# Not this file's own folder, which Python adds where the file is run by its path: what is in it
+# would hide the tests' package, and a library that Numba looks for.
+elsewhere = [path for path in sys.path if Path(path).resolve() != Path(__file__).resolve().parent]
+sys.path[:] = [str(ROOT), str(TESTS.parent), str(TESTS), *elsewhere]
 
 import hypothesis  # noqa: E402
 
@@ -58,16 +60,18 @@ class Family:
 
 
 def families(only: str | None) -> list[Family]:
-    """Return every file of tests/fuzz that has tests of Hypothesis."""
-    found = []
-    for path in sorted(TESTS.glob("test_*.py")):
-        name = path.stem.removeprefix("test_")
-        tests = [n for n, f in vars(load(name)).items() if hasattr(f, "hypothesis")]
-        if tests and only in (None, name):
-            found.append(Family(name, tests))
-    if not found:
-        sys.exit(f"no family {only!r} in {TESTS.relative_to(ROOT)}")
-    return found
+    """Return every file of tests, or one."""
+    every = [path.stem.removeprefix("test_") for path in sorted(TESTS.glob("test_*.py"))]
+    if only is not None and only not in every:
+        sys.exit(f"no family {only}; there are {', '.join(every)}")
+    chosen = every if only is None else [only]
+    return [Family(name, tests_of(name)) for name in chosen]
+
+
+def tests_of(family: str) -> list[str]:
+    """Return the names of the tests that Hypothesis runs."""
+    found = vars(load(family)).items()
+    return [name for name, f in found if name.startswith("test_") and hasattr(f, "hypothesis")]
 
 
 def load(family: str) -> Any:
@@ -113,8 +117,8 @@ def _counted(function: Callable[..., Any], last: Path) -> Counter[str]:
         last.write_text(f"{args or ''}{kwargs}"[:10_000], encoding="utf-8")
         try:
             inner(*args, **kwargs)
-        except hypothesis.errors.UnsatisfiedAssumption:
-            raise
+        except (hypothesis.errors.UnsatisfiedAssumption, hypothesis.errors.StopTest):
+            raise  # Hypothesis' own way to give an example up
         except BaseException:
             # Whatever follows is the search for a smaller example.
             count["examples"] += not count["failed"]
@@ -185,7 +189,7 @@ def search(chosen: list[Family], seed: int, seconds: float, count: int, size: in
                 family.examples += outcome["examples"]
                 family.held.update(outcome["held"])
                 family.findings += [f"{test}, seed {seed + turn}: {f}" for f in outcome["findings"]]
-                if outcome["findings"]:
+                if outcome["findings"] or not outcome["examples"]:
                     left.discard((family.name, test))
                 print(
                     f"{family.name} | {test} | seed {seed + turn} | {outcome['examples']} examples",

@@ -30,7 +30,10 @@ WRONG: dict[str, Any] = {
     "empty": lambda _: [],
 }
 if kept("faults: a masked answer is refused"):
-    WRONG["masked"] = lambda good: np.ma.masked_array(good, np.ones(np.shape(good), dtype=bool))
+    # What is under a mask is anything.
+    WRONG["masked"] = lambda good: np.ma.masked_array(
+        np.asarray(good) + 1, np.ones(np.shape(good), dtype=bool)
+    )
 #: What is raised in place of an answer.
 RAISED: dict[str, type[BaseException]] = {
     "a fault of the user": UserError,

@@ -107,10 +107,10 @@ def budget_is_kept(problem: Problem) -> bool:
 
 def plan_is_kept(problem: Problem) -> bool:
     """The same for what a plan says."""
-    cut = problem.kind == "block" and isinstance(problem.block_size, tuple)
+    block = problem.kind == "block"
     target = "target_error" in problem.arguments
     return budget_is_kept(problem) and not (
-        (cut and not kept("plan: a block with a largest number of rows and columns"))
+        (block and not kept("plan: a similarity that is written as a block"))
         or (target and not kept("plan: a target"))
     )
 
@@ -156,11 +156,16 @@ def check_statement(
     free = len(problem.rows) if problem.declared_diagonal else 0
     everything = len(distinct(problem, counter)) >= problem.all_pairs - free
     true = relative_error(found, problem.truth)
+    twice = "statement: nothing is exact if a block similarity was asked for pairs twice"
+    if problem.kind == "block" and not kept(twice):
+        return
     if "exact" in str(error):
         assert everything, f"{error}, and {len(counter.asked)} of {problem.all_pairs} were"
     if problem.arguments.get("fold_error_pairs"):
         return  # it is stated for the result before
-    if error.n_pairs == 0 and error.low == error.high and np.isfinite(true):
+    # Without a threshold whatever is inverted may be singular, and its entries mere rounding.
+    sound = np.isfinite(true) and problem.arguments.get("threshold") != 0.0
+    if error.n_pairs == 0 and error.low == error.high and sound:
         np.testing.assert_allclose(error.value, true, rtol=1e-6, atol=ROUNDING)
     few = "statement: no error in a few pairs is no error at all"
     if error.high == 0 and (kept(few) or error.n_pairs == 0):
