@@ -142,9 +142,12 @@ def matrices(
     kinds: dict[str, Maker] = MAKERS, *, least: int = 1, most: int = MOST_ITEMS, scaled: bool = True
 ) -> st.SearchStrategy[Matrix]:
     """Draw recipes: tiny, small and larger ones, most of them of ordinary scale."""
-    middle = min(12, most)
+    # Hypothesis likes the ends of a range: one item is legal, and soon tried often enough.
     sizes = st.one_of(
-        st.integers(least, min(4, most)), st.integers(least, middle), st.integers(least, most)
+        st.integers(least, min(4, most)),
+        st.integers(min(5, most), min(14, most)),
+        st.integers(min(8, most), most),
+        st.integers(min(8, most), most),
     )
     scales = st.one_of(st.just(0), st.integers(-LARGEST_EXPONENT, LARGEST_EXPONENT))
     return st.builds(

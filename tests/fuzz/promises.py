@@ -163,9 +163,7 @@ def check_statement(
         assert everything, f"{error}, and {len(counter.asked)} of {problem.all_pairs} were"
     if problem.arguments.get("fold_error_pairs"):
         return  # it is stated for the result before
-    # Without a threshold whatever is inverted may be singular, and its entries mere rounding.
-    sound = np.isfinite(true) and problem.arguments.get("threshold") != 0.0
-    if error.n_pairs == 0 and error.low == error.high and sound:
+    if error.n_pairs == 0 and error.low == error.high and np.isfinite(true):
         np.testing.assert_allclose(error.value, true, rtol=1e-6, atol=ROUNDING)
     few = "statement: no error in a few pairs is no error at all"
     if error.high == 0 and (kept(few) or error.n_pairs == 0):
