@@ -41,7 +41,7 @@ from benchmarks.shared.command import arguments  # noqa: E402
 from benchmarks.shared.tables import publish, table  # noqa: E402
 
 #: Examples of one process: enough that starting it costs little, few enough to end in time.
-_ROUND, _QUICK_ROUND = 300, 20
+_ROUND, _QUICK_ROUND = 100, 20
 #: Seconds after which a process is taken to hang.
 _PATIENCE = 1200
 #: Items of the largest matrices; pytest stays below.

@@ -119,6 +119,11 @@ class Problem:
         )
 
 
+def block_sizes(n: int) -> list[int | tuple[int, int] | None]:
+    """Return sizes of requests; tiny ones where there are few items, for they take their time."""
+    return [None, None, 1, 7, (3, 5), (1, 100)] if n <= 40 else [None, 150, (20, 30), (1, 500)]
+
+
 @st.composite
 def problems(draw: st.DrawFn, **limits: Any) -> Problem:
     """Draw a whole problem; nearly all of them can be run."""
@@ -149,7 +154,7 @@ def problems(draw: st.DrawFn, **limits: Any) -> Problem:
         matrix,
         kind=draw(st.sampled_from(["pair", "pairs", "block"])),
         arguments=arguments,
-        block_size=draw(st.sampled_from([None, None, 1, 7, (3, 5), (1, 100)])),
+        block_size=draw(st.sampled_from(block_sizes(n))),
         split=split,
         declared_diagonal=constant and draw(st.booleans()),
         seed=draw(st.integers(0, 1000)),

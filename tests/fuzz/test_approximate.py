@@ -7,7 +7,7 @@ from examples import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 from promises import check, only_our_warnings, run_or_refusal
-from run_strategies import Problem, problems
+from run_strategies import Problem, block_sizes, problems
 
 
 @given(problems())
@@ -20,13 +20,14 @@ def test_a_run_keeps_its_promises(problem: Problem):
     np.testing.assert_array_equal(problem.exact, before)
 
 
-@given(problems(), st.sampled_from([None, 1, 5, 100]))
-def test_threads_and_the_size_of_requests_change_nothing(problem: Problem, size: int | None):
+@given(problems(), st.data())
+def test_threads_and_the_size_of_requests_change_nothing(problem: Problem, data: st.DataObject):
     one = run_or_refusal(problem, Counter(problem.exact))
     if one is None:
         return
     # A block that is partly known is asked for as a whole: there its size has a price.
-    sized = {} if problem.kind == "block" else {"block_size": size}
+    sizes = st.sampled_from(block_sizes(problem.matrix.n))
+    sized = {} if problem.kind == "block" else {"block_size": data.draw(sizes)}
     with only_our_warnings(problem):
         two = problem.run(n_jobs=3 - problem.arguments.get("n_jobs", 1), **sized)
     np.testing.assert_array_equal(one.to_dense(), two.to_dense())

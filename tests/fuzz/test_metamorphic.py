@@ -48,7 +48,7 @@ def test_a_power_of_two_changes_nothing_but_the_scale(problem: Problem, power: i
     with only_our_warnings(problem):
         two = times(problem, factor).run()
     # Where nothing can be said of a matrix, its result is a number next to nothing.
-    nothing = 1e-140 * np.abs(problem.exact).max()
+    nothing = 1e-100 * np.abs(problem.exact).max()
     np.testing.assert_allclose(
         two.to_dense() / factor, one.to_dense(), rtol=0, atol=nothing, strict=True
     )
