@@ -144,10 +144,10 @@ def matrices(
     """Draw recipes: tiny, small and larger ones, most of them of ordinary scale."""
     # Hypothesis likes the ends of a range: one item is legal, and soon tried often enough.
     sizes = st.one_of(
-        st.integers(least, min(4, most)),
-        st.integers(min(5, most), min(14, most)),
-        st.integers(min(8, most), most),
-        st.integers(min(8, most), most),
+        st.integers(least, max(4, least)),
+        st.integers(max(5, least), max(14, least)),
+        st.integers(max(8, least), most),
+        st.integers(max(8, least), most),
     )
     scales = st.one_of(st.just(0), st.integers(-LARGEST_EXPONENT, LARGEST_EXPONENT))
     return st.builds(

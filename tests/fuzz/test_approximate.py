@@ -6,6 +6,7 @@ import numpy as np
 from examples import Counter
 from hypothesis import given
 from hypothesis import strategies as st
+from matrix_strategies import Matrix, matrices
 from promises import check, only_our_warnings, run_or_refusal
 from run_strategies import Problem, block_sizes, problems
 
@@ -18,6 +19,16 @@ def test_a_run_keeps_its_promises(problem: Problem):
     if matrix is not None:
         check(problem, matrix, counter)
     np.testing.assert_array_equal(problem.exact, before)
+
+
+@given(matrices(least=15), st.floats(0.35, 0.8), st.integers(0, 2**32 - 1))
+def test_a_run_that_leaves_pairs_out_is_judged(matrix: Matrix, share: float, seed: int):
+    # Larger than most of the above, and all defaults: what the tally of intervals rests on.
+    problem = Problem(matrix, kind="pairs", arguments={"budget": share}, seed=seed)
+    counter = Counter(problem.exact)
+    found = run_or_refusal(problem, counter)
+    assert found is not None
+    check(problem, found, counter)
 
 
 @given(problems(), st.data())
