@@ -6,12 +6,16 @@ import importlib
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 from sklearn.metrics.pairwise import rbf_kernel
 
 from benchmarks.__main__ import benchmarks, subjects
+from benchmarks.reliability import fuzz
 from benchmarks.shared import tables
 from benchmarks.shared.fourier_features import fourier_features
 
@@ -44,3 +48,25 @@ def test_fourier_features_approach_the_gaussian_kernel():
     features = fourier_features(x, 100_000, 0.3, 0)
     # Each entry is a mean of 50,000 cosines: 5 standard deviations at most.
     np.testing.assert_allclose(features @ features.T, rbf_kernel(x, gamma=0.3), atol=0.025)
+
+
+def test_the_fuzzer_counts_what_ran_and_reports_the_smallest_example(tmp_path, monkeypatch):
+    @given(st.integers(0, 10**6))
+    def test_holds(number):
+        assume(number % 2)
+        ran.append(number)
+
+    @given(st.integers(0, 10**6))
+    def test_breaks(number):
+        assert number < 1000
+
+    ran: list[int] = []
+    tests = SimpleNamespace(test_holds=test_holds, test_breaks=test_breaks)
+    monkeypatch.setattr(fuzz, "load", lambda _: tests)
+    held = fuzz.run_here("any", "test_holds", 1, 30, tmp_path / "last")
+    assert held["examples"] == len(ran) == 30
+    assert held["findings"] == []
+    broken = fuzz.run_here("any", "test_breaks", 1, 30, tmp_path / "last")
+    assert broken["examples"] < 30
+    (finding,) = broken["findings"]
+    assert "number=1000," in finding
