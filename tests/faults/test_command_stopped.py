@@ -170,6 +170,7 @@ def test_a_damaged_file_of_evaluations_is_refused(folder, fragile):
 def test_a_real_signal(folder):
     code = """
 import os, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
 from fewpairs.similarities.strings import StringSimilarity
 plain, calls = StringSimilarity.block, []
 def block(self, left, right):

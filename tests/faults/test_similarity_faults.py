@@ -216,6 +216,15 @@ def test_ctrl_c_inside_a_call_costs_only_the_pair_under_way(at):
     np.testing.assert_array_equal(matrix.to_dense(), whole.to_dense())
 
 
+@pytest.fixture
+def _interruptible():
+    """Jobs in the background ignore the signal, and so would a test that is run in one."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_interruptible")
 def test_ctrl_c_while_threads_work_keeps_what_they_had_begun():
     calls = []
     lock = threading.Lock()

@@ -83,6 +83,13 @@ class Method(ABC):
     def price(self, planner: Planner, landmarks: int) -> int:
         """Count the evaluations that `landmarks` columns lead to; must not fall as they grow."""
 
+    def price_of_step(self, planner: Planner, last: Fit, held: int, landmarks: int) -> int:  # noqa: ARG002
+        """Count the evaluations of going on from a fit with `held` landmarks to more of them.
+
+        What it may spend beyond that must stay within the allowance of the step.
+        """
+        return self.price(planner, landmarks) - self.price(planner, held)
+
     def columns_read(self, landmarks: int) -> int:
         """Count the landmarks whose columns are read; of the others only rows, if at all."""
         return landmarks
@@ -105,7 +112,7 @@ class Method(ABC):
             The items whose columns are read, in random order.
         rng : numpy.random.Generator
         allowance : int, optional
-            What the user's budget leaves for the method.
+            What the user's budget leaves for the method; with `last`, for this step.
         last : Fit, optional
             Of fewer landmarks, for a method that grows.
 

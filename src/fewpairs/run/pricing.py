@@ -107,7 +107,7 @@ class Target:
     most : int
         Evaluations that may be spent in all.
     audit : int
-        Pairs for judging; at least as many again for confirming.
+        Pairs that judge the first step; more join them later.
     """
 
     error: float

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from fewpairs.arrays import IntArray
+from fewpairs.error.audit import judge
 from fewpairs.error.estimate import CurvePoint
 from fewpairs.errors import TargetMissedWarning, warn
 from fewpairs.factored.matrix import FactoredMatrix
-from fewpairs.methods.base import Fit, Method, assemble
+from fewpairs.methods.base import Fit, assemble
 from fewpairs.numerics import most_affordable
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.run.judging import TINY, Judges
@@ -57,8 +59,9 @@ def grow_to_target(
     judges = Judges(oracle, plan, target, rng)
     fit: Fit | None = None
     curve: list[CurvePoint] = []
+    room: int | None = None
     while True:
-        fit = method.fit(oracle, order[:count], rng, last=fit)
+        fit = method.fit(oracle, order[:count], rng, room, last=fit)
         matrix = assemble(oracle, fit, plan.title, put_back=plan.put_back)
         verdict = judges.of_step(matrix, fit, _slope(curve))
         if verdict.estimate.high <= target.error:
@@ -66,8 +69,14 @@ def grow_to_target(
         error = verdict.estimate
         curve.append(CurvePoint(oracle.spent, count, error))
         fit = replace(fit, profiles=None)  # half an array less while the next step is made
-        larger = _next_count(oracle, method, curve, target, n)
-        reason = REACHED if error.high <= target.error else _end(curve, larger, n, target.error)
+        room = target.most - oracle.spent - target.audit * oracle.planner.per_entry
+        price = partial(method.price_of_step, oracle.planner, fit, count)
+        larger = most_affordable(price, _next_count(curve, target, n), room, least=count)
+        reason = (
+            REACHED
+            if error.high <= target.error
+            else _end(curve, larger, n, target.error if plan.put_back else 0.0)
+        )
         if reason:
             break
         count = larger
@@ -80,16 +89,21 @@ def grow_to_target(
                 f"stated as {error.value:.3g} ({error.low:.3g} to {error.high:.3g})."
             )
         )
-    if plan.fold and judges.audit is not None:
-        # Its stated error is that of the result before.
+    if judges.audit is not None and (plan.fold or (plan.put_back and error.low == error.high)):
+        # Its stated error is that of the result before; unless everything was evaluated by now.
         judges.audit.reveal(oracle)
         fit = method.refit(fit, judges.audit.pairs, judges.audit.values)
         matrix = assemble(oracle, fit, plan.title, put_back=plan.put_back)
+        if error.low == error.high:
+            error = judge(matrix, oracle, judges.audit, plan.interval).estimate
     return matrix.judged(error, oracle.spent, curve=curve, stopped_because=reason)
 
 
 def _end(curve: list[CurvePoint], larger: int, n: int, target: float) -> str:
-    """Say why a run must end before its target is reached; nothing if it need not."""
+    """Say why a run must end before its target is reached; nothing if it need not.
+
+    `target` is what exact entries may lead to, 0 where they are not put back.
+    """
     count = curve[-1].landmarks
     if count == n:
         return "every item is a landmark"
@@ -109,22 +123,14 @@ def _flat(curve: list[CurvePoint], n: int, target: float) -> bool:
     return flat and left * left < _WORTH_LEAVING
 
 
-def _next_count(
-    oracle: Oracle, method: Method, curve: list[CurvePoint], target: Target, n: int
-) -> int:
+def _next_count(curve: list[CurvePoint], target: Target, n: int) -> int:
     """Go part of the way to the target: steps cost no evaluations, overshooting does."""
     now = curve[-1]
     # In logarithms, because an error of 0 can be infinitely far from the target.
     fall = np.log(max(now.error.high, TINY)) - np.log(target.error)
     growth = max(fall, 0.0) * _PART_OF_THE_WAY / max(_slope(curve), _USUAL_SLOPE)
     ratio = float(np.exp(np.clip(growth, np.log(_SMALLEST_STEP), np.log(_LARGEST_STEP))))
-    wanted = min(n, max(now.landmarks + 1, round(ratio * now.landmarks)))
-    planner = oracle.planner
-    room = target.most - oracle.spent - target.audit * planner.per_entry
-    paid = method.price(planner, now.landmarks)
-    return most_affordable(
-        lambda count: method.price(planner, count) - paid, wanted, room, least=now.landmarks
-    )
+    return min(n, max(now.landmarks + 1, round(ratio * now.landmarks)))
 
 
 def _slope(curve: list[CurvePoint]) -> float:

@@ -118,7 +118,8 @@ class Fitted(Method):
             Where to start.
         rng : numpy.random.Generator
         allowance : int, optional
-            Evaluations that may be spent in all; None stays with the given landmarks.
+            Evaluations that may be spent in all; None stays with the given landmarks. With `last`,
+            the most that this step may spend.
         last : Fit, optional
             Of fewer of these landmarks: its single pairs are used again.
 
@@ -129,9 +130,11 @@ class Fitted(Method):
         planner = oracle.planner
         # In entries, and as if nothing were remembered: what was paid for already, as by a
         # selector, counts all the same.
-        most = (allowance or self.price(planner, len(landmarks))) // planner.per_entry
+        whole = None if last is not None else allowance
+        most = (whole or self.price(planner, len(landmarks))) // planner.per_entry
+        before = oracle.spent
         base = self._base(planner, len(landmarks))
-        if allowance is not None and len(landmarks) >= FEW:
+        if whole is not None and len(landmarks) >= FEW:
             oracle.expect_columns(_affordable_lines(planner, most))
         stage = Stage(oracle, landmarks, rng)
         if self._evaluates_diagonal and oracle.square:
@@ -139,20 +142,29 @@ class Fitted(Method):
         sample = Sample.none() if last is None else last.state.sample
         if not stage.finished:
             pairs = min(self._tuning_pairs(most), int(stage.free_pairs * _MOST_OF_LEFT))
-            # A new sample is drawn when the old one has become small beside what is spent.
-            if pairs > 2 * len(sample.values) or len(sample.values) == 0:
+            if _redrawn(sample, pairs):
                 sample = stage.draw_tuning(pairs, sample)
             due = len(landmarks) >= _SEARCH_AGAIN * sample.idle_since
             if due and self._near_share(len(landmarks)) and stage.folds is not None:
                 room = most - base - len(sample.values)
                 if last is not None:
                     room = int(self.near * most) - len(sample.near_keys)
+                    if allowance is not None:
+                        spent = oracle.spent - before
+                        room = min(room, (allowance - spent) // planner.per_entry)
                 sample = self._with_near_pairs(stage, sample, room)
-            if allowance is not None:
+            if whole is not None:
                 stage.drop_profiles()
                 left = most - base - len(sample.values) - len(sample.near_keys)
                 stage = stage.with_more_landmarks(left)
         return self._fitted(stage, sample)
+
+    def price_of_step(self, planner: Planner, last: Fit, held: int, landmarks: int) -> int:
+        """Count the new lines, and tuning pairs where they are drawn anew."""
+        lines = planner.price_of_lines(landmarks, landmarks, landmarks)
+        lines -= planner.price_of_lines(held, held, held)
+        pairs = self._tuning_pairs(self.price(planner, landmarks) // planner.per_entry)
+        return lines + (pairs * planner.per_entry if _redrawn(last.state.sample, pairs) else 0)
 
     def refit(self, fit: Fit, more: Drawn, values: FloatArray) -> Fit:
         """Tune again, on further pairs too."""
@@ -207,6 +219,11 @@ class Fitted(Method):
         lines = planner.price_of_lines(landmarks, landmarks, landmarks) // planner.per_entry
         free = planner.diagonal_known or not planner.square or not self._evaluates_diagonal
         return lines + (0 if free else planner.n - landmarks)
+
+
+def _redrawn(sample: Sample, pairs: int) -> bool:
+    """Whether the tuning pairs have become few beside what is spent, or there are none."""
+    return pairs > 2 * len(sample.values) or len(sample.values) == 0
 
 
 def gain_of_a_column(s: int, n: int) -> float:
