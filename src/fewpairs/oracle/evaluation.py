@@ -143,19 +143,19 @@ def _pair_by_pair(similarity: Similarity, left: Items, right: Items, request: Re
         single = Scattered(rows[done : done + 1], columns[done : done + 1])
         before = Scattered(rows[:done], columns[:done])
         values = np.full(request.size, np.nan)
-        values[:done] = checked(answers, (done,), left, right, before).values
+        values[:done] = _answered(answers, left, right, before).values
         values = values.reshape(_shape(request))
         if not isinstance(error, Exception):
             return Outcome(values, done + 1, interrupt=error)
         return Outcome(values, done + 1, _raised(error, left, right, single, 1))
+    return _answered(answers, left, right, request)
+
+
+def _answered(answers: list[Any], left: Items, right: Items, request: Request) -> Outcome:
+    """Keep what is a number of answers among which something else is, and name the first such."""
     outcome = checked(answers, (request.size,), left, right, request)
     if outcome.error is None or isinstance(outcome.error, NonFiniteError):
         return outcome
-    return _one_by_one(answers, left, right, request)
-
-
-def _one_by_one(answers: list[Any], left: Items, right: Items, request: Request) -> Outcome:
-    """Keep what is a number of answers among which something else is, and name the first such."""
     rows, columns = request.pairs()
     values = np.full(request.size, np.nan)
     fault: SimilarityError | None = None

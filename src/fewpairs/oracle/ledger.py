@@ -105,15 +105,17 @@ def unknown_part(request: Request, memory: Memory, planner: Planner) -> Iterator
     """Yield what a memory does not know of a request.
 
     A block is asked for whole or not at all, because a part of it would be computed differently in
-    the last bits; so are single pairs of a similarity that is written as a block only. Others get
-    the missing pairs alone.
+    the last bits; so is each row of single pairs of a similarity that is written as a block only.
+    Others get the missing pairs alone.
     """
     unknown = np.isnan(memory.answer(request))
     scattered = isinstance(request, Scattered)
-    whole = planner.by_block_only if scattered else not planner.by_pairs_only
-    if unknown.all() or (unknown.any() and whole):
+    if unknown.all() or (unknown.any() and not scattered and not planner.by_pairs_only):
         yield request
     elif unknown.any():
         i, j = request.pairs()
+        missing = unknown.ravel()
+        if scattered and planner.by_block_only:
+            missing = np.isin(i, i[missing])
         kind = type(request) if isinstance(request, Scattered) else Scattered
-        yield kind(i[unknown.ravel()], j[unknown.ravel()])
+        yield kind(i[missing], j[missing])
