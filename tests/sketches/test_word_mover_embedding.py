@@ -169,3 +169,19 @@ def test_features_that_tell_nothing_apart_are_warned_of():
         model = fp.WordMoverEmbedding(vectors, 20, random_state=0).fit([items[0]] * 5)
     assert np.isfinite(model.transform(items)).all()
     fp.WordMoverEmbedding(vectors, 20, random_state=0).fit(items[:1])  # one alone has no equals
+
+
+@pytest.mark.parametrize("factor", [2.0**450, 2.0**-450, 1e300, 1e-300])
+def test_vectors_of_any_size_give_the_same_features(factor):
+    rng = np.random.default_rng(0)
+    words = [f"w{k}" for k in range(30)]
+    array = rng.normal(size=(30, 4))
+    texts = [" ".join(rng.choice(words, 6)) for _ in range(20)]
+    ones, others = (
+        fp.WordMoverEmbedding(fp.WordVectors(words, c * array), 8, random_state=0)
+        for c in (1.0, factor)
+    )
+    features = ones.fit_transform(texts)
+    np.testing.assert_allclose(others.fit_transform(texts), features, atol=1e-12)
+    drawn = others.random_documents_.vectors.array
+    np.testing.assert_allclose(drawn / factor, ones.random_documents_.vectors.array, rtol=1e-12)

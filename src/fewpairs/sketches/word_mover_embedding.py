@@ -8,6 +8,7 @@ Document Embedding*, Algorithm 1.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -149,10 +150,11 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         drawn = rng.uniform(low, high, (int(sizes.sum()), table.dimensions))
         if self.center:
             drawn += used.mean(axis=0) - (low + high) / 2
-        self.random_documents_ = _documents(drawn, sizes)
-        self._random_ground = Ground.of(
-            self.random_documents_.vectors, self.metric, normalize=self.normalize
-        )
+        # Drawn in the unit of the words' ground, so that both are in the same one.
+        exponent = self._ground.exponent
+        ground = Ground.of(_documents(drawn, sizes).vectors, self.metric, normalize=self.normalize)
+        self._random_ground = replace(ground, exponent=exponent)
+        self.random_documents_ = _documents(np.ldexp(drawn, exponent), sizes)
         self._n_features_out = self.n_features
         self._set_scale(documents)
         return self
