@@ -152,5 +152,5 @@ def test_the_interval_holds_all_that_may_be_missed():
     assert wide.value == pytest.approx(np.sqrt((0.09 + 0.2) / (1 + 0.1)))
     assert wide.high == pytest.approx(np.sqrt((0.16 + 0.5) / (1 + 0.25)))
     assert wide.low == pytest.approx(0.2 / np.sqrt(1 + 0.25))
-    unknown = widened(verdict, 10.0, Missed(0.0, np.inf, 1.0)).estimate
-    assert (unknown.low, unknown.high) == (0.0, 1.0)
+    unknown = widened(verdict, 10.0, Missed(0.0, 1e30, 1.0, unknown=True)).estimate
+    assert (unknown.low, unknown.high) == (0.0, pytest.approx(1.0))

@@ -48,7 +48,9 @@ class Stratum:
     chances: FloatArray
 
     def total(self, values: FloatArray) -> float:
-        """Estimate the sum over the population: N_h·Σωv."""
+        """Estimate the sum over the population: N_h·Σωv, or Σv if all of it was drawn."""
+        if len(values) == self.population:
+            return float(values.sum())
         return self.population * float(self.weights @ values) / float(self.weights.sum())
 
     def influence(self, A: float, B: float) -> FloatArray:
@@ -254,6 +256,6 @@ def judge(
     if B == 0:  # nothing but zeros was seen, and the rest may be anything: then nothing was found
         return Verdict(ErrorEstimate(verdict.estimate.value, 0.0, 1.0, len(left)), verdict.carrying)
     # Pairs of different items are the first stratum.
-    drawn = DrawnPairs(audit.values[left], audit.pairs.weights[left], strata[0].residuals)
+    drawn = DrawnPairs(audit.values[left], audit.stands_for[left], strata[0].residuals)
     missed = missed_mass(known, unseen, drawn, verdict.estimate.high * verdict.estimate.high * B)
     return widened(verdict, B, missed)

@@ -81,7 +81,8 @@ def relative_error(A: float, B: float, zeta: FloatArray, n_pairs: int) -> Verdic
     variance = float(zeta @ zeta)
     if variance == 0:
         return Verdict(ErrorEstimate(value, value, value, n_pairs), np.inf)
-    carrying = variance**2 / float(zeta**2 @ zeta**2)
+    shares = zeta**2 / variance
+    carrying = 1 / float(shares @ shares)
     degrees = max(carrying - 1, _FEWEST_DEGREES)
     t = float(scipy.special.stdtrit(degrees, (1 + CONFIDENCE) / 2))
     deviation = min(t * float(np.sqrt(variance)), _LARGEST_EXPONENT)

@@ -37,10 +37,10 @@ def missed_mass(known: Known, unseen: Unseen, drawn: DrawnPairs, stated: float) 
         return NOTHING
     tails = Tails.of(known, unseen, drawn)
     missed = tails.beyond_most()
-    beyond = tails.beyond_all()
-    if beyond.high > max(_DWARFED * stated, missed.high):
+    beyond, telling = tails.beyond_all()
+    if beyond.high > missed.high and (telling or beyond.high > _DWARFED * stated):
         missed = missed._replace(high=beyond.high, squares=beyond.squares)
-    hidden = max(tails.unlike_columns(), tails.unlike_landmarks())
+    hidden = max(tails.unlike_columns(), tails.unlike_landmarks(), tails.left_over())
     return missed._replace(high=missed.high + hidden)
 
 
@@ -56,14 +56,12 @@ def widened(verdict: Verdict, B: float, missed: Missed) -> Verdict:
     mass, high, squares = missed.mass / B, missed.high / B, missed.squares
 
     def with_error(error: float, more: float) -> float:
-        if not np.isfinite(more):
-            return float(1 / np.sqrt(max(squares, np.finfo(float).tiny)))
         return float(np.sqrt((error * error + more) / (1 + squares * more)))
 
     value = with_error(estimate.value, mass)
     top = max(estimate.high, value)
     if np.isfinite(estimate.high):
         top = max(top, with_error(estimate.high, high))
-    bottom = estimate.low / np.sqrt(1 + squares * high) if np.isfinite(high) else 0.0
+    bottom = 0.0 if missed.unknown else estimate.low / np.sqrt(1 + squares * high)
     stated = ErrorEstimate(value, min(float(bottom), value), top, estimate.n_pairs)
     return Verdict(stated, verdict.carrying)

@@ -46,6 +46,21 @@ class Normal:
         values, vectors = np.linalg.eigh((self.gram + self.gram.T) / 2)
         return values, vectors
 
+    @cached_property
+    def _tame(self) -> Normal:
+        """The same without candidates that predict what no number can hold.
+
+        They invert nearly nothing; where all of a crossing is near zero there are such.
+        """
+        wild = ~(np.isfinite(self.gram).all(axis=0) & np.isfinite(self.target))
+        if not wild.any():
+            return self
+        # One wild candidate spoils its products with all others.
+        wild = ~(np.isfinite(np.diagonal(self.gram)) & np.isfinite(self.target))
+        gram, target = self.gram.copy(), self.target.copy()
+        gram[wild, :] = gram[:, wild] = target[wild] = 0.0
+        return Normal(np.nan_to_num(gram, posinf=0.0, neginf=0.0), target)
+
     def plus(self, gram: FloatArray, target: FloatArray) -> Normal:
         """Add the sums over further pairs."""
         return Normal(self.gram + gram, self.target + target)
@@ -71,6 +86,8 @@ class Normal:
 
     def non_negative(self) -> FloatArray:
         """Solve with weights of at least 0, on the directions that carry anything."""
+        if self._tame is not self:
+            return self._tame.non_negative()
         values, vectors = self._eigen
         keep = values > _RANK_TOLERANCE * max(float(values[-1]), 0.0)
         if not keep.any() or values[-1] <= 0:
@@ -82,6 +99,8 @@ class Normal:
 
     def moved(self, start: FloatArray, strength: float) -> FloatArray:
         """Go from `start` towards the unconstrained solution, signs allowed, ridge-damped."""
+        if self._tame is not self:
+            return self._tame.moved(start, strength)
         size = float(np.trace(self.gram)) / len(start)
         if size <= 0:
             return start
