@@ -150,3 +150,22 @@ def test_a_run_that_spends_all_pairs_and_is_not_exact_says_so():
             selection="pivoted",
             random_state=0,
         )
+
+
+@pytest.mark.filterwarnings("ignore::fewpairs.errors.FewpairsWarning")
+@pytest.mark.parametrize("share", [0.3, 0.5, 0.7])
+def test_a_target_stays_inside_its_budget(share):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        x = np.repeat(3 * rng.normal(size=(25, 4)), 4, axis=0) + 0.4 * rng.normal(size=(100, 4))
+        alike = np.exp(-((x[:, None] - x[None]) ** 2).sum(axis=2) / 4)
+        for matrix in (alike, np.tanh(x @ x.T), np.tanh(x @ rng.normal(size=(4, 100)))):
+            found = fp.approximate(
+                range(100),
+                fp.Precomputed(matrix),
+                target_error=0.02,
+                budget=share,
+                random_state=seed,
+            )
+            everything = 5050 if np.array_equal(matrix, matrix.T) else 10_000
+            assert found.evaluations <= share * everything
