@@ -1,0 +1,119 @@
+"""The questions that evaluated columns are asked, one by one, on columns written by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fewpairs.error.tails import NOTHING, DrawnPairs, Tails
+
+#: From 0.025: none of m is of a kind, so at most 3.7/m of all are.
+THREE = -np.log(0.025)
+
+
+def ask(block, drawn, residuals=None, *, bought=(), largest=None, stands_for=None, **facts):
+    """Columns of a matrix whose middle is 0; 10,000 unseen pairs in 100 columns unless said."""
+    block, drawn = np.asarray(block, dtype=float), np.asarray(drawn, dtype=float)
+    residuals = np.zeros(len(drawn)) if residuals is None else np.asarray(residuals, dtype=float)
+    stands_for = np.full(len(drawn), 100.0) if stands_for is None else np.asarray(stands_for)
+    facts = {"n_pairs": 10_000, "n_columns": 100, "share": 0.0, "orders": 2, "middle": 0.0} | facts
+    return Tails(
+        block=block,
+        far=np.abs(block),
+        drawn=DrawnPairs(drawn, stands_for, residuals),
+        drawn_far=np.abs(drawn),
+        bought_far=np.abs(np.asarray(bought, dtype=float)),
+        largest=float(np.abs(block).max()) if largest is None else largest,
+        **facts,
+    )
+
+
+def ones_in(columns: int, rows: int = 50, each: int = 2) -> np.ndarray:
+    """Columns of noughts, each with a few ones."""
+    block = np.zeros((rows, columns))
+    block[:each] = 1.0
+    return block
+
+
+def test_columns_and_pairs_that_agree_leave_nothing_to_ask():
+    values = np.random.default_rng(0).normal(size=(200, 20))
+    tails = ask(values, values[:50].ravel())
+    assert tails.beyond_most() == NOTHING._replace(squares=tails.beyond_most().squares)
+
+
+def test_what_columns_show_and_no_pair_does_is_missing_unless_it_was_bought():
+    block = ones_in(20)
+    everywhere = 40 * 100 / 20
+    missed = ask(block, np.zeros(100)).beyond_most()
+    assert missed.mass == pytest.approx(everywhere)
+    assert everywhere < missed.high < 2 * everywhere
+    assert not missed.unknown
+    # A pair that was bought is two entries of a symmetric matrix, and one of another.
+    bought = ask(block, np.zeros(100), bought=np.ones(30)).beyond_most()
+    assert bought.mass == pytest.approx(everywhere - 60)
+    assert bought.high == pytest.approx(missed.high - 60)
+    single = ask(block, np.zeros(100), bought=np.ones(30), orders=1).beyond_most()
+    assert single.mass == pytest.approx(everywhere - 30)
+
+
+def test_where_few_of_the_tail_were_drawn_the_value_stays_and_the_interval_widens():
+    drawn = np.zeros(100)
+    drawn[:2] = 1.0
+    missed = ask(ones_in(20, each=8), drawn).beyond_most()
+    assert missed.mass == 0
+    assert missed.high > 0
+
+
+def test_fewer_than_five_lumps_say_nothing():
+    block = np.zeros((50, 20))
+    block[0, 0] = 3.0
+    missed = ask(block, np.zeros(100)).beyond_most()
+    assert missed.unknown
+    assert missed.high == 10_000 * 2 * 9
+
+
+def test_mass_beyond_everything_drawn_is_telling_if_it_is_more_than_chance_explains():
+    drawn = np.full(100, 0.1)
+    _, telling = ask(ones_in(20), drawn).beyond_all()
+    assert telling
+    _, bought = ask(ones_in(20), drawn, bought=np.ones(60)).beyond_all()
+    assert not bought
+    # 3.7 of a hundred pairs may be a little larger than the largest.
+    slightly = np.where(ones_in(20) > 0, 0.11, 0.0)
+    missed, telling = ask(slightly, drawn).beyond_all()
+    assert missed.high > 0
+    assert not telling
+
+
+def test_a_value_that_no_column_shows_may_be_one_partner_of_few_items():
+    low = np.full((50, 20), 0.1)
+    assert ask(low, np.zeros(9), largest=2.0).unlike_columns() == pytest.approx(THREE * 5 * 4)
+    assert ask(low, np.zeros(9), largest=0.15).unlike_columns() == 0
+
+
+def test_no_drawn_pair_that_is_badly_wrong_is_no_proof():
+    block = ones_in(20)
+    by_pairs = ask(block, np.zeros(1000)).unlike_landmarks()
+    assert by_pairs == pytest.approx(THREE / 1000 * 10_000 * 2)
+    by_items = ask(block, np.zeros(10)).unlike_landmarks()
+    assert by_items == pytest.approx((THREE / 20) ** 2 * 10_000 * 2)
+    wrong = np.zeros(1000)
+    wrong[0] = 2 * 0.06**2  # both orders
+    assert ask(block, np.zeros(1000), wrong).unlike_landmarks() == 0
+
+
+def test_one_value_alone_is_measured_from_zero():
+    tails = ask(np.zeros((50, 20)), np.zeros(1000), middle=2.0)
+    assert tails.unlike_landmarks() == pytest.approx(THREE / 1000 * 10_000 * 2 * 4)
+
+
+def test_pairs_that_are_left_over_may_be_wrong():
+    stands_for = np.full(5000, 2.0)
+    stands_for[0] = 4.0
+    tails = ask(ones_in(20), np.zeros(5000), np.full(5000, 0.02), stands_for=stands_for)
+    assert tails.left_over() == pytest.approx(THREE * 3 * 2)
+    few = ask(ones_in(20), np.zeros(5000), np.full(5000, 0.02), n_pairs=5005, stands_for=stands_for)
+    assert few.left_over() == 5 * 2
+    assert ask(ones_in(20), np.zeros(1000), np.full(1000, 0.02)).left_over() == 0
+    wrong = np.full(5000, 2 * 0.4**2)
+    assert ask(ones_in(20), np.zeros(5000), wrong, stands_for=stands_for).left_over() == 0
