@@ -46,6 +46,20 @@ def masked(array, place=1):
         lambda: K[masked(np.arange(3))],
         lambda: K.entries(np.arange(3), masked(np.arange(3))),
         lambda: fp.elementwise(np.exp, masked(VECTORS)),
+        lambda: fp.RBFSketch().fit(masked(VECTORS)),
+        lambda: fp.RBFSketch().fit(VECTORS).transform(masked(VECTORS)),
+        lambda: fp.PolynomialSketch().fit(masked(VECTORS)),
+        lambda: fp.PolynomialSketch().fit(VECTORS).transform(masked(VECTORS)),
+        lambda: fp.SimilarityFeatures(RBF, 4).fit(masked(VECTORS)),
+        lambda: fp.SimilarityFeatures(RBF, 4).fit_transform(masked(VECTORS)),
+        lambda: fp.SimilarityFeatures(RBF, 4).fit(VECTORS).transform(masked(VECTORS)),
+        lambda: fp.emd(masked(HALF), HALF, COSTS),
+        lambda: fp.emd(HALF, masked(HALF), COSTS),
+        lambda: fp.emd(HALF, HALF, masked(COSTS)),
+        lambda: fp.sinkhorn(masked(HALF), HALF, COSTS, reg=1.0),
+        lambda: fp.sinkhorn(HALF, HALF, masked(COSTS), reg=1.0),
+        lambda: fp.sinkhorn(HALF, HALF, kernel=masked(np.exp(-COSTS))),
+        lambda: fp.sinkhorn(HALF, HALF, (masked(COSTS), COSTS), kernel=np.exp(-COSTS)),
         lambda: fp.elementwise(lambda x: np.ma.masked_less(x, 0.5), VECTORS),
     ],
 )
@@ -93,3 +107,16 @@ def test_arrays_with_nothing_masked_are_arrays():
     np.testing.assert_array_equal(same.to_dense(), K.to_dense())
     assert type(same.source.items.values) is np.ndarray
     assert fp.Precomputed(np.ma.masked_array(MATRIX, mask=False)).symmetric
+    for estimator in (
+        fp.RBFSketch(random_state=0),
+        fp.PolynomialSketch(random_state=0),
+        fp.SimilarityFeatures(RBF, 4, random_state=0),
+    ):
+        features = estimator.fit_transform(VECTORS)
+        np.testing.assert_array_equal(estimator.fit_transform(plain), features)
+    half, costs = (np.ma.masked_array(array, mask=False) for array in (HALF, COSTS))
+    assert fp.emd(half, half, costs) == fp.emd(HALF, HALF, COSTS)
+    blurred = fp.sinkhorn(half, half, costs, reg=1.0).cost
+    assert blurred == fp.sinkhorn(HALF, HALF, COSTS, reg=1.0).cost
+    kernel = np.ma.masked_array(np.exp(-COSTS), mask=False)
+    assert type(fp.sinkhorn(half, half, kernel=kernel).plan) is np.ndarray

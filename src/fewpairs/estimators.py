@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fewpairs.arrays import FloatArray, RandomState
+from fewpairs.arrays import FloatArray, RandomState, unmasked
 from fewpairs.items.items import Items, as_items
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
@@ -174,8 +174,9 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
     def _checked(self, X: Any, *, reset: bool) -> Items:
         if as_similarity(self.similarity).takes_vectors:
+            plain = unmasked(X, "X")  # scikit-learn would show what is under a mask
             array: npt.NDArray[Any] = validate_data(
-                self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32]
+                self, plain, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32]
             )
             return as_items(array)
         return as_items(X)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from examples import SYMMETRIC_ONLY, Counter, asymmetric_matrix, relative, symmetric_matrix
 
 import fewpairs as fp
 from fewpairs.errors import AsymmetryError
+from fewpairs.run.approximate import carry_out
 
 POWERS = [-990, -330, -101, 101, 330, 990]
 METHODS = ["fitted", "nystrom", "sms", "sms-rescaled", "skeleton", "sicur", "stacur", "optimal"]
@@ -124,19 +127,38 @@ def test_evaluated_entries_come_back_as_they_were_answered():
     np.testing.assert_array_equal(found[:, :10], matrix[:, :10])
 
 
-def test_a_run_whose_later_values_are_far_larger_starts_again_and_pays_for_the_rest():
+def test_a_run_whose_later_values_are_far_larger_starts_again_and_pays_for_the_rest(monkeypatch):
+    begun = []
+
+    def counted(*arguments):
+        begun.append(arguments)
+        return carry_out(*arguments)
+
+    # The package has a function of the module's name.
+    monkeypatch.setattr(sys.modules[carry_out.__module__], "carry_out", counted)
     matrix = 1e-200 * symmetric_matrix(60)
     matrix[50, 55] = matrix[55, 50] = 1e200
     counter = Counter(matrix)
+    # The columns of the landmarks are tiny; the pairs of the error meet the large value.
     found = fp.approximate(
-        range(60), counter.similarity("pair"), landmarks=[*range(10), 50], random_state=0
-    )
-    assert len(counter.asked) == found.evaluations
+        range(60), counter.similarity("pair"), landmarks=list(range(10)), error_pairs=1200,
+        random_state=0,
+    )  # fmt: skip
+    assert len(begun) == 2
+    assert len(counter.asked) == len(set(counter.asked)) == found.evaluations
+    assert (50, 55) in counter.unordered
+    # It is all that counts in the matrix, and an error is stated from pairs that are not used.
+    assert found.error.value == pytest.approx(1.0)
+    np.testing.assert_array_equal(found[:, :10], matrix[:, :10])
+    assert np.isfinite(found.to_dense()).all()
+
+
+def test_one_value_far_larger_than_all_others_in_a_column_is_right():
+    matrix = 1e-200 * symmetric_matrix(60)
+    matrix[50, 55] = matrix[55, 50] = 1e200
+    found = run(matrix, landmarks=[*range(10), 50])
     assert found[50, 55] == 1e200
     assert np.isfinite(found.to_dense()).all()
-    # Which of the values is larger shows only after the first columns.
-    late = fp.approximate(range(60), fp.Precomputed(matrix), landmarks=58, random_state=3)
-    assert np.isfinite(late.to_dense()).all()
 
 
 @pytest.mark.parametrize("c", [1e-300, 1e300])

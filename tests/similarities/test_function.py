@@ -7,7 +7,7 @@ import pytest
 from examples import Counter, symmetric_matrix
 
 import fewpairs as fp
-from fewpairs.errors import InputError
+from fewpairs.errors import InputError, SimilarityError
 from fewpairs.items.items import Items, as_items
 from fewpairs.similarities import base
 from fewpairs.similarities.function import FACTS, METHODS, as_similarity
@@ -161,3 +161,53 @@ def test_a_declared_diagonal_replaces_the_one_of_the_class():
     counter = Counter(symmetric_matrix(4)).similarity("pair", diagonal=1.0)
     assert counter.with_diagonal(3.0).known_diagonal(as_items(range(2))).tolist() == [3.0, 3.0]
     assert counter.known_diagonal(as_items(range(2))).tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("diagonal", [float("nan"), float("inf"), np.ma.masked, "one"])
+def test_a_declared_diagonal_is_a_finite_number(diagonal):
+    with pytest.raises(InputError, match="diagonal"):
+        fp.similarity(lambda a, b: 1.0, kind="pair", symmetric=True, diagonal=diagonal)
+
+    class Declares(Asked):
+        pass
+
+    Declares.diagonal = diagonal
+    similarity = Declares()
+    with pytest.raises(InputError, match="diagonal"):
+        fp.approximate(range(20), similarity, landmarks=5)
+    assert similarity.calls == 0
+
+
+@pytest.mark.parametrize(
+    ("known", "words"),
+    [
+        (lambda items: np.where(np.arange(len(items)) == 3, np.nan, 1.0), "nan for 1 of 20"),
+        (lambda items: np.full(len(items), np.inf), "inf for 20 of 20"),
+        (lambda items: np.ma.masked_equal(np.arange(len(items)), 3), "masked value"),
+        (lambda items: np.ones(len(items) - 1), "shape"),
+        (lambda items: ["one"] * len(items), "real numbers"),
+    ],
+)
+def test_a_known_diagonal_is_checked_before_anything_is_evaluated(known, words):
+    class Knows(Asked):
+        def known_diagonal(self, items):
+            return known(items)
+
+    similarity = Knows()
+    with pytest.raises(SimilarityError, match=words) as caught:
+        fp.approximate(range(20), similarity, landmarks=5)
+    assert "declared" in caught.value.__notes__[0]
+    assert similarity.calls == 0
+
+
+class Asked(fp.Similarity):
+    """Counts the pairs that it is asked for."""
+
+    name, symmetric = "asked", True
+
+    def __init__(self):
+        self.calls = 0
+
+    def pair(self, a, b):
+        self.calls += 1
+        return float(a == b)

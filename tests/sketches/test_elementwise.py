@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from sketch_examples import relative, rows
 
 import fewpairs as fp
+from fewpairs.errors import InputError
 from fewpairs.sketches.elementwise import ElementwiseMatrix
 
 COEFFICIENTS = ("tuned", "coreset", "ridge", "chebyshev", "taylor")
@@ -231,6 +232,21 @@ def test_more_dimensions_than_rows():
     K = fp.elementwise(lambda x: 1.0 * x, u, degree=1, sketch_size=300, random_state=0)
     assert relative(K, u @ u.T) < 1e-10
     assert fp.RBFSketch(random_state=0).fit_transform(np.ones((300, 2500))).shape == (300, 1)
+
+
+@pytest.mark.parametrize("coefficients", ["tuned", "coreset", "taylor"])
+def test_complex_values_are_refused(coefficients):
+    U = rows(30, 3)
+
+    def wave(x):
+        return np.exp(1j * x)
+
+    with pytest.raises(InputError, match="complex numbers"):
+        fp.elementwise(wave, U, coefficients=coefficients)
+    with pytest.raises(InputError, match="complex numbers"):
+        fp.PolynomialSketch(wave, coefficients=coefficients).fit(U)
+    real = fp.elementwise(lambda x: wave(x).real, U, coefficients=coefficients, random_state=0)
+    assert np.isfinite(real.to_dense()).all()
 
 
 def test_a_function_may_write_to_its_argument():

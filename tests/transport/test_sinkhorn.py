@@ -207,10 +207,10 @@ def test_weights_normalised_in_single_precision_are_taken():
     ("arguments", "words"),
     [
         ({"cost": [[1e200]], "reg": 1e-200}, "too large for a number"),
-        ({"cost": np.ma.masked_array([[1.0]]), "reg": 1.0}, "masked"),
+        ({"cost": np.ma.masked_array([[1.0]], [[1]]), "reg": 1.0}, "masked"),
         ({"cost": [["dear"]], "reg": 1.0}, "real numbers"),
         ({"kernel": [[np.inf]]}, "not finite"),
-        ({"kernel": np.ma.masked_array([[1.0]])}, "masked"),
+        ({"kernel": np.ma.masked_array([[1.0]], [[1]])}, "masked"),
         ({"kernel": "rbf"}, "real numbers"),
         ({"cost": [[1.0]], "reg": 1.0, "max_iterations": 0}, "max_iterations is 0"),
         ({"cost": [[1.0]], "reg": 1.0, "tolerance": np.nan}, "tolerance is nan"),

@@ -111,6 +111,19 @@ def checked(
     return Outcome(np.where(bad, np.nan, values).reshape(shape), request.size, fault)
 
 
+def declared_diagonal(similarity: Similarity, items: Items) -> FloatArray | None:
+    """Return what a similarity declares of items with themselves, checked like an answer."""
+    answer = similarity.known_diagonal(items)
+    if answer is None:
+        return None
+    itself = np.arange(len(items))
+    outcome = checked(answer, (len(items),), items, items, Scattered(itself, itself))
+    if outcome.error is not None:
+        outcome.error.add_note("It was declared, by diagonal or known_diagonal, not evaluated.")
+        raise outcome.error
+    return outcome.values
+
+
 def _filled(answer: Any) -> Any:
     """Return an answer with NaN for what is masked in it: a similarity that is missing."""
     if is_masked(answer):

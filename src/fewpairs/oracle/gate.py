@@ -20,7 +20,7 @@ from fewpairs.errors import (
     StoppedError,
 )
 from fewpairs.items.items import Items, as_items
-from fewpairs.oracle.evaluation import evaluate
+from fewpairs.oracle.evaluation import declared_diagonal, evaluate
 from fewpairs.oracle.execution import run as answer_all
 from fewpairs.oracle.known import Known
 from fewpairs.oracle.ledger import Ledger
@@ -68,7 +68,7 @@ class Gate:
         self._scale: Scale | None = None
         self._left = self._prepared(self.items)
         self._right = self._left if self.square else self._prepared(self.others)
-        self._diagonal = self.similarity.known_diagonal(self._left) if self.square else None
+        self._diagonal = declared_diagonal(self.similarity, self._left) if self.square else None
         self.symmetric = self.square and bool(self.similarity.symmetric)
         self.planner = Planner.of(
             self.similarity,

@@ -9,7 +9,7 @@ import numpy as np
 
 from fewpairs.arrays import is_whole
 from fewpairs.errors import InputError
-from fewpairs.similarities.protocol import KINDS, Similarity
+from fewpairs.similarities.protocol import KINDS, Similarity, check_diagonal
 
 #: What an object of another class may bring along: all that `Similarity` declares.
 METHODS = (*KINDS, "aligned", "prepare", "known_diagonal")
@@ -101,7 +101,7 @@ def similarity(
         name=name or getattr(function, "__qualname__", type(function).__name__),
         parameters=dict(parameters or {}),
         block_size=check_block_size(block_size),
-        diagonal=None if diagonal is None else float(diagonal),
+        diagonal=None if diagonal is None else check_diagonal(diagonal),
     )
 
 

@@ -11,7 +11,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from fewpairs.arrays import FloatArray
+from fewpairs.arrays import FloatArray, unmasked
+from fewpairs.errors import InputError
 from fewpairs.items.items import Items
 
 Pair = tuple[Any, Any]
@@ -103,7 +104,9 @@ class Similarity:
 
     def known_diagonal(self, items: Items) -> FloatArray | None:
         """Return Δ(x, x) of each prepared item, or None where it must be evaluated."""
-        return None if self.diagonal is None else _same_for_all(items, float(self.diagonal))
+        return (
+            None if self.diagonal is None else _same_for_all(items, check_diagonal(self.diagonal))
+        )
 
     def with_diagonal(self, value: float) -> Similarity:
         """Return a copy of this similarity that declares Δ(x, x) to be `value` for every item."""
@@ -127,6 +130,22 @@ class Similarity:
         # scikit-learn's `clone` copies parameters deeply. Declared facts do not change, and a
         # precomputed matrix may be larger than the memory that is left.
         return self
+
+
+def check_diagonal(diagonal: Any) -> float:
+    """Return a declared Δ(x, x) if it is a finite number."""
+    plain = unmasked(diagonal, "diagonal")
+    try:
+        value = float(plain)
+    except (TypeError, ValueError, OverflowError):
+        value = np.nan
+    if not np.isfinite(value):
+        raise InputError(
+            f"diagonal is {diagonal!r}.",
+            "It stands for the similarity of every item with itself, and is never evaluated.",
+            "Pass a finite number, or None to have it evaluated.",
+        )
+    return value
 
 
 def _same_for_all(items: Items, value: float) -> FloatArray:

@@ -30,6 +30,9 @@ _INSPECTED_ROWS = 10**5
 #: None of s rows has something: then at most about 3.7/s of all rows have it
 #: (0.975 = 1 − exp(−3.7)).
 _RULE_OF_THREE = -float(np.log((1 - CONFIDENCE) / 2))
+#: Half of the draws are uniform, so that this rule holds with twice 3.7/s. It is doubled once more,
+#: because rows that have it may have larger residuals than the mean row that stands for them.
+_ROOM = 4
 #: Squares of more overflow; an interval that wide says "unknown" just as well.
 _HUGE = 1e150
 
@@ -152,8 +155,8 @@ def _widened(
     it is that of the row with itself. If none of s rows has a double, few rows do.
     """
     unit, n_drawn = band.unit, len(band.rows.places) - band.rows.certain
-    # At least a quarter of the draws are uniform. A side that is complete has missed nothing.
-    share = min(1.0, 4 * _RULE_OF_THREE / max(1, n_drawn))
+    # A side that is complete has missed nothing.
+    share = min(1.0, _ROOM * _RULE_OF_THREE / max(1, n_drawn))
     B = band.total((band.values / unit) ** 2, (band.own_values / unit) ** 2)
     if B == 0 or estimate.value == 0:  # nothing was seen: anything may be where nobody looked
         high = 1.0 if B == 0 else float(np.sqrt(share))

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fewpairs.arrays import FloatArray, unmasked
-from fewpairs.errors import InputError, MaskedError
+from fewpairs.errors import InputError
 from fewpairs.numerics import row_squares
 
 Function = Callable[[FloatArray], Any]
@@ -81,7 +81,20 @@ class Capped:
 
     def __call__(self, x: FloatArray) -> Any:
         """Return the values; what is not a number stays so, and is refused later."""
-        return np.clip(np.asarray(self.function(x)), -self.limit, self.limit)
+        return np.clip(_answer(self.function, x), -self.limit, self.limit)
+
+
+def _answer(function: Function, x: FloatArray) -> Any:
+    """Return f(x) as an array; refuse what would lose its mask or its imaginary part."""
+    answer = np.asarray(unmasked(function(x), "what the function returned"))
+    # For a Taylor series, f is asked on a circle of complex numbers, and answers with such.
+    if np.iscomplexobj(answer) and not np.iscomplexobj(x):
+        raise InputError(
+            "the function returned complex numbers.",
+            "Similarities are real numbers, and the imaginary part would be lost.",
+            "Pass a function with real values, for example lambda x: numpy.cos(x).",
+        )
+    return answer
 
 
 def largest_on(function: Function, radius: float) -> float:
@@ -96,9 +109,8 @@ def apply(function: Function, x: FloatArray) -> FloatArray:
     try:
         with np.errstate(all="ignore"):
             # A copy, because a function may write to its argument.
-            answer = unmasked(function(x.copy()), "what the function returned")
-            values = np.asarray(answer, dtype=np.float64)
-    except MaskedError:
+            values = np.asarray(_answer(function, x.copy()), dtype=np.float64)
+    except InputError:
         raise
     except (TypeError, ValueError) as error:
         raise InputError(

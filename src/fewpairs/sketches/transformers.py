@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fewpairs.arrays import RandomState, check_gamma, generator
+from fewpairs.arrays import RandomState, check_gamma, generator, unmasked
 from fewpairs.errors import FeaturesCappedWarning, warn
 from fewpairs.sketches.exact import Exact, GaussianKernel
 from fewpairs.sketches.families import best_map
@@ -46,8 +46,9 @@ class _Sketch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self._n_features_out = len(self._map.signs)
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
+        plain = unmasked(X, "X")  # scikit-learn would show what is under a mask
         rows = validate_data(
-            self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32]
+            self, plain, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32]
         )
         return sp.csr_array(rows) if sp.issparse(rows) else rows
 

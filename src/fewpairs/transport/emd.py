@@ -31,6 +31,8 @@ def emd(
     a, b : array of shape (n,), (m,)
         Not negative; their sums must agree to 1e-6 of their size, as those of weights do that
         were divided by their sum in single precision. `b` is then scaled to the sum of `a`.
+        Masses below 2⁻⁵³ of the total that the other side does not hold count as rounding: what
+        becomes of them is not defined, and nothing need be paid for them.
     cost : array of shape (n, m)
         What one unit costs from i to j; any finite numbers, however much they differ. For a
         forbidden way pass a large one, such as 1e100; if it must be used, the result shows it.

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from fewpairs.arrays import FloatArray
+from fewpairs.arrays import FloatArray, unmasked
 from fewpairs.errors import InputError
 
 #: Sums that differ by a larger share are a mistake; by a smaller one, rounding of weights that were
@@ -21,14 +21,9 @@ _POWERS = 1000
 
 def read_numbers(values: npt.ArrayLike, name: str) -> FloatArray:
     """Return what was passed as an array of float64; refuse what is no array of real numbers."""
-    if isinstance(values, np.ma.MaskedArray):
-        raise InputError(
-            f"{name} is a masked array.",
-            "What is behind the mask would be used as if it were there.",
-            "Leave the masked places out, or fill them: array.filled(0).",
-        )
+    plain = unmasked(values, name)
     try:
-        array = np.asarray(values)
+        array = np.asarray(plain)
         real = array.dtype.kind in _REAL
         with np.errstate(over="ignore"):  # of longer floats; infinity is refused by the caller
             numbers = array.astype(np.float64, copy=False) if real else None
