@@ -55,7 +55,7 @@ def plan(
         method=method,
         n_jobs=jobs,
     )
-    typer.echo(str(settled))
+    typer.echo(settled.described(call=f"--landmarks {settled.most_landmarks}"))
 
 
 def approximate(
