@@ -166,6 +166,9 @@ def test_a_damaged_file_of_evaluations_is_refused(folder, fragile):
     (folder / "part.partial").write_bytes(content)
     refused = command("part", "--landmarks", "4")
     assert isinstance(refused.exception, fp.errors.FileFormatError)
+    assert "Delete it to begin anew" in str(refused.exception)
+    (folder / "part.partial").write_bytes(b"")
+    assert "Delete it to begin anew" in str(command("part", "--landmarks", "4").exception)
     assert not (folder / "part").exists()
 
 

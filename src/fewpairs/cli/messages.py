@@ -17,7 +17,7 @@ _OPTIONS = {
 }
 _GIVEN = re.compile(rf"(?<![\w.-])({'|'.join(_OPTIONS)})=([\w.+-]*\w)")
 #: Without a value only what is no plain word.
-_NAMED = re.compile(rf"(?<![\w.-])({'|'.join(name for name in _OPTIONS if '_' in name)})(?![\w.=])")
+_NAMED = re.compile(rf"(?<![\w.-])({'|'.join(name for name in _OPTIONS if '_' in name)})(?![\w=])")
 #: The command ends with a failed attempt to save, and its memory with it.
 _MEMORY = "and save again: what was to be saved is still in memory."
 _AGAIN = "and run the command again."

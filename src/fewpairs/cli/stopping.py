@@ -76,7 +76,7 @@ def _keep(oracle: Oracle, partial: Path, inputs: dict[str, str]) -> str:
     from fewpairs.oracle.keeping import keep  # noqa: PLC0415 - --help is instant
 
     try:
-        if not keep(oracle, partial, inputs):
+        if not oracle.evaluations or not keep(oracle, partial, inputs):
             return ""
     except UnwritableError as error:
         # Its second line promises what matters here only if an earlier run has left a file.
