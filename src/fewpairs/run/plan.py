@@ -318,7 +318,7 @@ def plan(
     n_jobs, **options
         As for `approximate`; with an `Oracle`, what the timed sample buys is not paid for again.
     timed : bool, default=True
-        Evaluate a few pairs, for at most about a quarter of a second, to tell the time.
+        Evaluate a few pairs, for about a tenth of a second, to tell the time.
 
     Returns
     -------
