@@ -263,14 +263,51 @@ HEADER = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000,), }
         ("zip.npy", b"PK\x03\x04" + b"\0" * 40, "cannot be read"),
         ("huge.npy", b"\x93NUMPY\1\0" + len(HEADER).to_bytes(2, "little") + HEADER, "cannot be"),
         ("fields.csv", b"a,b\n1\n", "the columns a, b"),
-        ("missing.csv", b"a\n1\n\n2,3\n", ""),
+        ("blank.csv", b"a\n1\n\n2\n", ""),
+        ("more.csv", b"a\n1\n\n2,3\n", "line 4 has more cells"),
+        ("fewer.csv", b"a,text\n1,2\n3\n", "missing"),
     ],
 )
 def test_odd_files_are_one_message(typed, folder, name, content, says):
     (folder / name).write_bytes(content)
-    message = typed("plan", name, code=0 if not says else 2)
+    column = ("--column", "text") if name == "fewer.csv" else ()
+    message = typed("plan", name, *column, code=0 if not says else 2)
     assert says in message
     assert len(message.splitlines()) <= 4
+
+
+def test_the_command_offers_what_can_be_typed(typed, folder):
+    assert "leave no error: --landmarks 20\n" in typed("plan", "names.txt", "--budget", 0.9)
+    (folder / "many.txt").write_text("\n".join(map(str, range(2100))))
+    assert "leave no error: --landmarks 2100\n" in typed("plan", "many.txt", "--landmarks", 9)
+    message = typed("plan", "names.txt", "--budget", 3, code=2)
+    assert "--error-pairs 0;" in message
+    assert "error_pairs" not in message
+    none = ("--error-pairs", 0, "-o", "o")
+    message = typed("approximate", "names.txt", "--target-error", 0.1, *none, code=2)
+    assert "--error-pairs 0 was given beside --target-error." in message
+    assert "_" not in message
+    assert not list(folder.glob("*.partial"))  # nothing was evaluated
+
+
+@pytest.mark.parametrize("content", [b"", b"Ann\nBob\n", b"PK\3\4" + b"\0" * 90])
+def test_query_says_plainly_that_a_file_is_not_one_of_ours(typed, folder, content):
+    (folder / "k.fewpairs").write_bytes(content)
+    message = typed("query", "k.fewpairs", "--item", 0, code=2)
+    assert "is not a fewpairs file: it does not begin like one" in message
+
+
+def test_a_reader_that_has_enough_ends_the_command_quietly(folder):
+    fp.approximate(NAMES, fp.StringSimilarity(), landmarks=6).save(folder / "k.fewpairs")
+    run = "from fewpairs.cli import main; main()"
+    with subprocess.Popen(
+        [sys.executable, "-c", run, "query", "k.fewpairs", "--item", "0", "-k", "20"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=folder,
+    ) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
 
 
 def test_a_huge_line_is_an_item(typed, folder):

@@ -52,6 +52,12 @@ def test_numeric_columns_and_frames():
         )
 
 
+def test_a_frame_with_a_single_column_is_that_column():
+    for values in (["ape", "bee", "cat"], [1.5, 2.5, 4.0]):
+        for frame in (pd.DataFrame({"a": values}), pl.DataFrame({"a": values})):
+            assert list(as_items(frame).values) == list(as_items(frame["a"]).values) == values
+
+
 def test_a_frame_of_text_names_its_columns():
     for frame in (
         pd.DataFrame({"title": ["a"], "n": [1]}),

@@ -1,4 +1,4 @@
-"""Ctrl-C while the command runs: nothing that was paid for is lost, and the result is the same."""
+"""A command that ends early: nothing that was paid for is lost, and the result is the same."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 import fewpairs as fp
 from fewpairs.cli.app import app
+from fewpairs.cli.messages import told
 from fewpairs.errors import InputError
 from fewpairs.similarities import named
 
@@ -19,11 +20,12 @@ NAMES = [f"{a} {b}" for a in ("Anna", "Bob", "Cleo") for b in ("Smith", "Jones",
 
 
 class Fragile:
-    """A string similarity of each kind, stopped by Ctrl-C at one of its calls."""
+    """A string similarity of each kind, stopped by Ctrl-C or a fault at one of its calls."""
 
     def __init__(self, kind, symmetric):
         self.kind, self.symmetric = kind, symmetric
         self.pairs, self.calls, self.stop_at = [], 0, None
+        self.fault = KeyboardInterrupt
 
     def one(self, a, b):
         self.pairs.append((a, b))
@@ -36,7 +38,7 @@ class Fragile:
             def call(*arguments):
                 self.calls += 1
                 if self.calls == self.stop_at:
-                    raise KeyboardInterrupt
+                    raise self.fault
                 return function(*arguments)
 
             return call
@@ -164,10 +166,73 @@ def test_a_damaged_file_of_evaluations_is_refused(folder, fragile):
     (folder / "part.partial").write_bytes(content)
     refused = command("part", "--landmarks", "4")
     assert isinstance(refused.exception, fp.errors.FileFormatError)
+    assert "Delete it to begin anew" in str(refused.exception)
+    (folder / "part.partial").write_bytes(b"")
+    assert "Delete it to begin anew" in str(command("part", "--landmarks", "4").exception)
     assert not (folder / "part").exists()
 
 
-def test_a_real_signal(folder):
+def test_a_fault_of_the_similarity_keeps_what_was_evaluated(folder, fragile):
+    watched = fragile()
+    command("whole", *ONE)
+    evaluations = len(watched.pairs)
+    watched.pairs.clear()
+    watched.calls, watched.stop_at, watched.fault = 0, 30, ZeroDivisionError
+    failed = command("part", *ONE)
+    assert isinstance(failed.exception, fp.errors.SimilarityError)
+    assert "kept in part.partial" in told(failed.exception)
+    assert "going on with" in command("part", *ONE).output
+    assert len(watched.pairs) == evaluations
+    assert (folder / "part").read_bytes() == (folder / "whole").read_bytes()
+
+
+@pytest.fixture
+def small_files():
+    """Files cannot grow beyond a size, as on a disk that is nearly full."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    yield lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_an_output_that_cannot_be_saved_leaves_what_was_evaluated(folder, fragile, small_files):
+    long = [f"{name} {'x' * 9000}" for name in NAMES]  # the output holds the items as well
+    (folder / "names.txt").write_text("\n".join(long), encoding="utf-8")
+    watched = fragile()
+    small_files(50_000)
+    failed = command("part", *ONE)
+    assert isinstance(failed.exception, fp.errors.UnwritableError)
+    message = told(failed.exception)
+    assert "kept in part.partial" in message
+    assert "in memory" not in message
+    small_files(10**9)
+    watched.pairs.clear()
+    assert command("part", *ONE).exit_code == 0
+    assert not watched.pairs
+
+
+def test_evaluations_that_cannot_be_kept_are_said_to_be_lost(folder, fragile, small_files):
+    watched = fragile()
+    small_files(100)
+    failed = command("part", *ONE)
+    assert "lost" in told(failed.exception)
+    assert "in memory" not in told(failed.exception)
+    watched.calls, watched.stop_at = 0, 30
+    stopped = command("part", *ONE)
+    assert stopped.exit_code == 130
+    assert "lost" in stopped.output
+    assert not list(folder.glob("*part*"))
+
+
+def test_input_that_is_refused_leaves_nothing(folder, fragile):
+    fragile()
+    refused = command("part", "--budget", "1")
+    assert "evaluations;" not in told(refused.exception)
+    assert not list(folder.glob("*part*"))
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_real_signal(folder, name):
     code = """
 import os, signal
 signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
@@ -176,7 +241,7 @@ plain, calls = StringSimilarity.block, []
 def block(self, left, right):
     calls.append(1)
     if len(calls) == 2:
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.NAME)
     return plain(self, left, right)
 StringSimilarity.block = block
 from fewpairs.cli import main
@@ -185,13 +250,13 @@ main()
     (folder / "many.txt").write_text("\n".join(f"name {i * i}" for i in range(2500)))
     arguments = ["approximate", "many.txt", "--landmarks", "40", "-o", "out"]
     done = subprocess.run(
-        [sys.executable, "-c", code, *arguments],
+        [sys.executable, "-c", code.replace("NAME", name), *arguments],
         capture_output=True,
         text=True,
         check=False,
         timeout=300,
     )
-    assert done.returncode == 128 + signal.SIGINT, done.stderr
+    assert done.returncode == 128 + getattr(signal, name), done.stderr
     assert "Traceback" not in done.stderr
     assert "kept in out.partial" in done.stderr
     assert CliRunner().invoke(app, arguments).exit_code == 0

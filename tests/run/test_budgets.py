@@ -120,6 +120,42 @@ def test_a_plan_offers_all_pairs_where_they_cost_hardly_more():
     assert "fewpairs.Oracle(items, similarity).columns(range(3000))" in large
 
 
+def test_a_plan_for_a_target_offers_all_pairs_only_where_they_are_quick():
+    kernel = np.exp(-np.abs(np.subtract.outer(np.arange(400), np.arange(400))) / 300)
+    matrix = fp.Precomputed(kernel)
+    untimed = fp.plan(range(400), matrix, target_error=0.2, timed=False)
+    assert "leave no error" not in str(untimed)
+    assert f"from {untimed.first_step:,} on, at most 80,200 (100.00% of all" in str(untimed)
+    assert "leave no error" in str(fp.plan(range(400), matrix, target_error=0.2))
+    found = fp.approximate(range(400), matrix, target_error=0.2, random_state=0)
+    assert 0.5 * untimed.first_step <= found.evaluations <= 2 * untimed.first_step
+
+
+@pytest.mark.parametrize("options", [{"landmarks": 50}, {"landmarks": 5, "error_pairs": 0}])
+def test_a_plan_says_nothing_of_an_estimate_that_is_not_made(options):
+    plan = fp.plan(range(50), fp.Precomputed(symmetric_matrix(50)), timed=False, **options)
+    assert "estimate" not in str(plan)
+    assert str(plan).splitlines()[1].endswith("of all pairs)")
+
+
+@pytest.mark.parametrize(("n", "least", "most"), [(300, 400, 1000), (3000, 2000, 20_000)])
+def test_a_cheap_similarity_is_timed_by_a_few_in_a_hundred_pairs(n, least, most):
+    plan = fp.plan(range(n), fp.Precomputed(np.eye(n)), landmarks=20)
+    assert least <= plan.sampled <= most
+
+
+def test_a_plan_asks_for_no_pair_twice(kind):
+    counter = Counter(symmetric_matrix(200))
+    plan = fp.plan(range(200), counter.similarity(kind), landmarks=20)
+    assert plan.sampled == len(counter.asked) == len(set(counter.asked))
+
+
+def test_where_every_pair_is_known_a_plan_tells_no_time():
+    oracle = fp.Oracle(range(9), fp.Precomputed(np.eye(9)))
+    oracle.columns(range(9))
+    assert fp.plan(oracle, landmarks=3).seconds is None
+
+
 def test_what_a_plan_offers_is_exact_at_its_price():
     counter = Counter(symmetric_matrix(200))
     found = fp.approximate(range(200), counter.similarity("pairs"), landmarks=200, random_state=0)

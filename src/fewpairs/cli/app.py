@@ -9,6 +9,7 @@ import typer
 
 from fewpairs import __version__
 from fewpairs.cli.matrices import approximate, plan, query
+from fewpairs.cli.messages import for_typing, told
 from fewpairs.cli.words import vectors
 from fewpairs.errors import FewpairsError
 
@@ -46,10 +47,10 @@ def main() -> None:
     with warnings.catch_warnings():
         # A person who types has no line of code that a warning could name.
         warnings.showwarning = lambda message, *_: typer.echo(
-            f"fewpairs: warning: {message}", err=True
+            f"fewpairs: warning: {for_typing(str(message))}", err=True
         )
         try:
             app()
         except (FewpairsError, OSError) as error:
-            typer.echo(f"fewpairs: {error}", err=True)
+            typer.echo(f"fewpairs: {told(error)}", err=True)
             raise SystemExit(2) from None

@@ -55,7 +55,7 @@ def plan(
         method=method,
         n_jobs=jobs,
     )
-    typer.echo(str(settled))
+    typer.echo(settled.described(call=f"--landmarks {settled.most_landmarks}"))
 
 
 def approximate(
@@ -75,7 +75,7 @@ def approximate(
     jobs: JobsOption = 1,
 ) -> None:
     """Approximate the similarity matrix of the items in a file, and save it."""
-    from fewpairs.cli.stopping import kept_on_ctrl_c, partial_of  # noqa: PLC0415
+    from fewpairs.cli.stopping import kept_unless_done, partial_of  # noqa: PLC0415
     from fewpairs.files.writing import refuse_overwriting, refuse_unwritable  # noqa: PLC0415
     from fewpairs.run.approximate import approximate as run  # noqa: PLC0415
     from fewpairs.run.arguments import as_oracle  # noqa: PLC0415
@@ -91,7 +91,7 @@ def approximate(
         None if others is None else read_items(others, column),
         jobs,
     )
-    with kept_on_ctrl_c(oracle, output, vectors):
+    with kept_unless_done(oracle, output, vectors):
         matrix = run(
             oracle,
             landmarks=landmarks,

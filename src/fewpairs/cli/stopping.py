@@ -1,20 +1,32 @@
-"""Ctrl-C: the command writes what was evaluated beside the output, and goes on from there."""
+"""A run that ends early: the command keeps what was evaluated, and goes on from there."""
 
 from __future__ import annotations
 
 import hashlib
+import signal
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
+
+from fewpairs.errors import UnwritableError
 
 if TYPE_CHECKING:
     from fewpairs.oracle.oracle import Oracle
 
-#: What the shell's own commands return after Ctrl-C.
-STOPPED = 130
+#: Shells add this to the number of the signal that ended a command.
+_BY_SIGNAL = 128
+#: What asks a command to end, beside Ctrl-C; Windows has no SIGHUP.
+_SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+class _Signalled(KeyboardInterrupt):
+    """A signal that stops a run as Ctrl-C does."""
+
+    number = int(signal.SIGINT)
 
 
 def partial_of(output: Path) -> Path:
@@ -23,8 +35,8 @@ def partial_of(output: Path) -> Path:
 
 
 @contextmanager
-def kept_on_ctrl_c(oracle: Oracle, output: Path, vectors: Path | None) -> Iterator[None]:
-    """Look up what a stopped run has evaluated; on Ctrl-C, keep what this one has.
+def kept_unless_done(oracle: Oracle, output: Path, vectors: Path | None) -> Iterator[None]:
+    """Look up what an earlier run has evaluated; keep what this one has, however it ends early.
 
     Parameters
     ----------
@@ -35,25 +47,82 @@ def kept_on_ctrl_c(oracle: Oracle, output: Path, vectors: Path | None) -> Iterat
     vectors : Path or None
         A file on which the similarity depends.
     """
-    from fewpairs.oracle.keeping import keep, restore  # noqa: PLC0415 - --help is instant
+    from fewpairs.oracle.keeping import restore  # noqa: PLC0415 - --help is instant
 
     partial = partial_of(output)
     inputs = {} if vectors is None else {"vectors": _checksum(vectors)}
     if partial.exists():
         restore(oracle, partial, inputs)
-        typer.echo(f"fewpairs: going on with {_kept(oracle)} in {partial}", err=True)
+        typer.echo(f"fewpairs: going on with {_count(oracle)} in {partial}", err=True)
     try:
-        yield
-    except KeyboardInterrupt:
-        where = "there is nothing to keep."
-        if keep(oracle, partial, inputs):
-            where = f"they are kept in {partial}. The same command goes on from there."
-        typer.echo(f"fewpairs: stopped after {_kept(oracle)}; {where}", err=True)
-        raise typer.Exit(STOPPED) from None
+        with _signals_stop():
+            yield
+    except KeyboardInterrupt as stop:
+        kept = _keep(oracle, partial, inputs) or "there is nothing to keep."
+        with suppress(OSError):  # the terminal may be what has gone
+            typer.echo(f"fewpairs: stopped after {_count(oracle)}; {kept}", err=True)
+        number = stop.number if isinstance(stop, _Signalled) else signal.SIGINT
+        raise typer.Exit(_BY_SIGNAL + number) from None
+    except Exception as error:
+        kept = _keep(oracle, partial, inputs)
+        if kept:
+            error.add_note(f"Before that there were {_count(oracle)}; {kept}")
+        raise
     partial.unlink(missing_ok=True)
 
 
-def _kept(oracle: Oracle) -> str:
+def _keep(oracle: Oracle, partial: Path, inputs: dict[str, str]) -> str:
+    """Say where the evaluations are kept, or that they are lost; nothing if there are none."""
+    from fewpairs.oracle.keeping import keep  # noqa: PLC0415 - --help is instant
+
+    try:
+        if not oracle.evaluations or not keep(oracle, partial, inputs):
+            return ""
+    except UnwritableError as error:
+        # Its second line promises what matters here only if an earlier run has left a file.
+        what = str(error).splitlines()[0]
+        left = " What an earlier run has kept there is as it was." if partial.exists() else ""
+        return f"they are lost: {what}{left}"
+    return f"they are kept in {partial}. The same command goes on from there."
+
+
+@contextmanager
+def _signals_stop() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP stop a run as Ctrl-C does, unless somebody has other plans for them.
+
+    ``nohup`` has them ignored, for example; and only the main thread may ask for signals.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    taken = [number for number in _SIGNALS if signal.getsignal(number) == signal.SIG_DFL]
+
+    def stop(number: int, _frame: Any) -> None:
+        for other in taken:  # a second one must not interrupt the keeping
+            signal.signal(other, signal.SIG_IGN)
+        stopped = _Signalled()
+        stopped.number = number
+        raise stopped
+
+    for number in taken:
+        signal.signal(number, stop)
+    try:
+        yield
+    except _Signalled:
+        raise  # the process ends: what is ignored stays so while evaluations are kept
+    except BaseException:
+        _by_default(taken)
+        raise
+    else:
+        _by_default(taken)
+
+
+def _by_default(numbers: list[int]) -> None:
+    for number in numbers:
+        signal.signal(number, signal.SIG_DFL)
+
+
+def _count(oracle: Oracle) -> str:
     return f"{oracle.evaluations:,} evaluations"
 
 

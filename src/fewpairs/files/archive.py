@@ -26,6 +26,8 @@ _CHECKSUM = "sha256"
 #: Headers have some kilobytes. A hostile one may claim any size, and parsed it takes some dozen
 #: times its length.
 _LARGEST_HEADER = 4 * 2**20
+#: Our own header stands first in a file: so many bytes tell what is not one of ours.
+_BEGINNING = 4096
 #: From NumPy's names of types to those of safetensors.
 _DTYPES = {
     **{f"float{bits}": f"F{bits}" for bits in (16, 32, 64)},
@@ -150,6 +152,7 @@ def _opened(source: Path) -> Iterator[tuple[Any, dict[str, dict[str, Any]], dict
             "It should hold what was saved: a folder, a pipe or a device does not.",
             "Check the path.",
         )
+    _refuse_foreign(source)
     _check_header_size(source)
     with unpacking(source), safe_open(source, framework="numpy") as file:
         yield file, *_check_metadata(source, file.metadata() or {})
@@ -181,6 +184,17 @@ def _header(text: str, arrays: Arrays) -> bytes:
         at += array.nbytes
     header = json.dumps(listed, separators=(",", ":")).encode()
     return header + b" " * (-len(header) % 8)
+
+
+def _refuse_foreign(source: Path) -> None:
+    with source.open("rb") as file:
+        beginning = file.read(_BEGINNING)
+    if b'"__metadata__"' not in beginning:
+        raise FileFormatError(
+            f"{str(source)!r} is not a fewpairs file: it does not begin like one.",
+            "Only what fewpairs has saved can be read here.",
+            "Pass the file that was saved; if this is it, it is damaged: restore it from a copy.",
+        )
 
 
 def _check_header_size(source: Path) -> None:

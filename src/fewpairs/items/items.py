@@ -101,9 +101,9 @@ def as_items(items: Any) -> Items:
 
     Parameters
     ----------
-    items : sequence, array, sparse matrix, pandas or polars column, frame of numbers, or iterator
-        Rows of a 2-D array, of a sparse matrix and of a frame are the items. An iterator is read
-        to its end.
+    items : sequence, array, sparse matrix, pandas or polars column, frame, or iterator
+        Rows of a 2-D array, of a sparse matrix and of a frame of numbers are the items. A frame
+        with a single column is that column. An iterator is read to its end.
 
     Returns
     -------
@@ -141,7 +141,7 @@ def _ordered(items: Any) -> Any:
         return _array(items)
     native = nw.from_native(items, pass_through=True, allow_series=True)
     if isinstance(native, nw.Series):
-        return _array(native.to_numpy()) if native.dtype.is_numeric() else native.to_list()
+        return _series(native)
     if isinstance(native, (nw.DataFrame, nw.LazyFrame)):
         return _frame(native)
     if isinstance(items, range):
@@ -160,8 +160,14 @@ def _array(items: npt.NDArray[Any]) -> Any:
     return items if numeric or items.ndim > 1 else items.tolist()
 
 
+def _series(column: Any) -> Any:
+    return _array(column.to_numpy()) if column.dtype.is_numeric() else column.to_list()
+
+
 def _frame(frame: Any) -> Any:
     names = frame.collect_schema().names()
+    if isinstance(frame, nw.DataFrame) and len(names) == 1:
+        return _series(frame[names[0]])
     if isinstance(frame, nw.DataFrame) and all(d.is_numeric() for d in frame.schema.values()):
         return frame.to_numpy()
     raise InputError(

@@ -140,7 +140,11 @@ def read_csv(path: Path, column: str | None) -> Iterator[str]:
         reader = csv.DictReader(_texts_only(file))
         if reader.fieldnames:
             chosen = choose_column(column, list(reader.fieldnames), path)
-            yield from (row[chosen] for row in reader)
+            for row in reader:
+                if None in row:  # where the reader puts what is beyond the last column
+                    message = f"line {reader.line_num} has more cells than the header has columns"
+                    raise ValueError(message)
+                yield row[chosen]
 
 
 def read_jsonl(path: Path, column: str | None) -> Iterator[Any]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from fewpairs.errors import InputError
+from fewpairs.errors import FileFormatError, InputError
 from fewpairs.files import archive
 from fewpairs.items.packing import digest
 from fewpairs.oracle.known import Known, Lines
@@ -58,9 +60,10 @@ def restore(oracle: Oracle, path: Path, inputs: dict[str, str]) -> None:
     inputs : dict
         As they were then.
     """
-    arrays, facts = archive.read(path)
-    if facts.get("kind") != _KIND:
-        raise archive.damaged(path, "it holds no evaluations")
+    with _dispensable():
+        arrays, facts = archive.read(path)
+        if facts.get("kind") != _KIND:
+            raise archive.damaged(path, "it holds no evaluations")
     expected = _identity(oracle, inputs)
     if {name: facts.get(name) for name in expected} != expected:
         raise InputError(
@@ -68,10 +71,23 @@ def restore(oracle: Oracle, path: Path, inputs: dict[str, str]) -> None:
             "They belong to a run that was stopped, and would be wrong in this one.",
             "Choose another output, or delete that file if nobody needs it.",
         )
-    with archive.unpacking(path):
+    with _dispensable(), archive.unpacking(path):
         known, ordered = _unpack(arrays, oracle.shape, symmetric=oracle.symmetric)
         evaluations = int(facts["evaluations"])
     oracle.endow(known, ordered, evaluations)
+
+
+@contextmanager
+def _dispensable() -> Iterator[None]:
+    """Tell of a file that cannot be read that one can do without it: there is no copy of it."""
+    try:
+        yield
+    except FileFormatError as error:
+        raise FileFormatError(
+            str(error).splitlines()[0],
+            "It should hold what an earlier run has evaluated, which can be evaluated again.",
+            "Delete it to begin anew.",
+        ) from error
 
 
 def _identity(oracle: Oracle, inputs: dict[str, str]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import isqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,9 +35,10 @@ from fewpairs.run.pricing import Price, Target, audit_size, first_count, fit_bud
 
 #: Enough for a first look at any matrix; a budget or a target is the better way to choose.
 DEFAULT_LANDMARKS = 100
-#: Timed samples grow until they take this long, or are this many: enough to see past one call's
-#: overhead, little beside any run that is worth planning.
-_SAMPLE_SECONDS, _LARGEST_SAMPLE = 0.25, 512
+#: Timed samples grow until they have taken this long: enough to see past one call's overhead. They
+#: end earlier at this share of all pairs, within these numbers: little beside any run that is worth
+#: planning.
+_SAMPLE_SECONDS, _SAMPLE_SHARE, _SMALLEST_SAMPLE, _LARGEST_SAMPLE = 0.05, 0.02, 512, 20_000
 #: A plan that costs this share of all pairs might as well have all of them; and so might one of a
 #: similarity that is through with all pairs in so many seconds.
 _HARDLY_LESS, _NEXT_TO_NOTHING = 0.9, 5.0
@@ -59,6 +61,8 @@ class Plan:
         Everything that the run will spend, at the most.
     target : Target or None
         An error to reach; `n_landmarks` are then those of the first step.
+    first_step : int
+        Evaluations of the first step to a target; without a target, all of them.
     allowance : int or None
         What a budget leaves for the method itself.
     share : float
@@ -94,11 +98,17 @@ class Plan:
     seconds: float | None = None
     sampled: int = 0
     all_pairs: int = 0
+    first_step: int = 0
+
+    @property
+    def most_landmarks(self) -> int:
+        """How many landmarks evaluate every pair."""
+        return min(self.n_items, self.n_others or self.n_items)
 
     @property
     def exact(self) -> bool:
         """Whether the run will evaluate every pair."""
-        return self.n_landmarks == min(self.n_items, self.n_others or self.n_items)
+        return self.n_landmarks == self.most_landmarks
 
     @property
     def seconds_for_all_pairs(self) -> float | None:
@@ -108,41 +118,49 @@ class Plan:
         return self.seconds * self.all_pairs / self.evaluations
 
     def __str__(self) -> str:
+        call = f"landmarks={self.most_landmarks}"
+        if self.most_landmarks > _DECOMPOSED:  # their factors would take longer than the pairs
+            columns = self.n_others or self.n_items
+            call = f"fewpairs.Oracle(items, similarity).columns(range({columns}))"
+        return self.described(call)
+
+    def described(self, call: str) -> str:
+        """Write the plan for people; `call` is how they would ask for all pairs."""
         items = f"{self.n_items:,} items"
         if self.n_others is not None:
             items = f"{self.n_items:,} items and of {self.n_others:,} others"
         landmarks = f"{self.n_landmarks:,} landmarks"
         most = "at most " if self.method.price_is_most else ""
-        judging = f"{self.error_pairs:,} of them for the error estimate"
-        if self.target is not None:
+        judging = f", {self.error_pairs:,} of them for the error estimate"
+        start = about = ""
+        if self.exact or not self.error_pairs:
+            judging = ""
+        if self.target is not None and not self.exact:
             landmarks = f"from {landmarks} on, until the error is below {self.target.error:g},"
-            most, judging = "at most ", f"at least {2 * self.target.audit:,} of them for judging"
+            most = f"from {self.first_step:,} on, at most "
+            judging = f", at least {2 * self.target.audit:,} of them for judging"
+            start, about = " at the start", "at most "
         lines = [
             f"{self.title}: {landmarks} of {items}",
-            f"  evaluations  {most}{self.evaluations:,} ({self.share:.2%} of all pairs), {judging}",
-            f"  memory       {format_bytes(self.memory)}"
-            + (" at the start" if self.target is not None else ""),
+            f"  evaluations  {most}{self.evaluations:,} ({self.share:.2%} of all pairs){judging}",
+            f"  memory       {format_bytes(self.memory)}{start}",
         ]
         if self.seconds is not None:
             lines.append(
-                f"  time         about {format_seconds(self.seconds)}, judged by "
+                f"  time         {about}about {format_seconds(self.seconds)}, judged by "
                 f"{self.sampled:,} timed evaluations"
             )
-        return "\n".join([*lines, *self._offer()])
+        return "\n".join([*lines, *self._offer(call)])
 
-    def _offer(self) -> list[str]:
+    def _offer(self, call: str) -> list[str]:
         """Say how to have all pairs, where they cost hardly more, or next to nothing."""
         seconds = self.seconds_for_all_pairs
         quick = seconds is not None and seconds <= _NEXT_TO_NOTHING
-        worth = quick or self.evaluations >= _HARDLY_LESS * self.all_pairs
-        if self.exact or self.method.reads_all or not worth:
+        # The most that a target may cost is all pairs, and says nothing of what it will cost.
+        hardly_less = self.target is None and self.evaluations >= _HARDLY_LESS * self.all_pairs
+        if self.exact or self.method.reads_all or not (quick or hardly_less):
             return []
         time = "" if seconds is None else f" in about {format_seconds(seconds)}"
-        few = min(self.n_items, self.n_others or self.n_items)
-        call = f"landmarks={few}"
-        if few > _DECOMPOSED:  # the factors of so many landmarks would take longer than the pairs
-            columns = self.n_others or self.n_items
-            call = f"fewpairs.Oracle(items, similarity).columns(range({columns}))"
         return [f"  all pairs    {self.all_pairs:,} evaluations{time} leave no error: {call}"]
 
 
@@ -187,6 +205,7 @@ class _Size(NamedTuple):
     landmarks: int
     allowance: int | None
     total: int
+    first_step: int
     target: Target | None = None
 
 
@@ -227,7 +246,7 @@ def _size(
     total = price.total(count)
     if allowance is not None and price.method.spends_allowance:
         total = max(total, min(allowance, planner.price_of_everything) + price.beside(count))
-    return _Size(price, count, allowance, total)
+    return _Size(price, count, allowance, total, total)
 
 
 def _size_for_target(price: Price, error: float, budget: float | None, *, put_back: bool) -> _Size:
@@ -247,8 +266,8 @@ def _size_for_target(price: Price, error: float, budget: float | None, *, put_ba
     start = price.method.price(planner, count) + 2 * audit * planner.per_entry
     if put_back and start > _WORTH_A_START * all_pairs and most >= all_pairs:
         # A few such steps would cost as much as all pairs, which leave no error.
-        count = n
-    return _Size(price, count, None, min(most, all_pairs), target)
+        count, start = n, all_pairs
+    return _Size(price, count, None, min(most, all_pairs), start, target)
 
 
 def _plan(oracle: Oracle, chosen: Chosen, size: _Size, *, weighted: bool, fold: bool) -> Plan:
@@ -272,6 +291,7 @@ def _plan(oracle: Oracle, chosen: Chosen, size: _Size, *, weighted: bool, fold: 
         selector=price.selector,
         target=size.target,
         all_pairs=oracle.planner.price_of_everything,
+        first_step=size.first_step,
     )
 
 
@@ -298,7 +318,7 @@ def plan(
     n_jobs, **options
         As for `approximate`; with an `Oracle`, what the timed sample buys is not paid for again.
     timed : bool, default=True
-        Evaluate a few pairs, for at most about a quarter of a second, to tell the time.
+        Evaluate a few pairs, for about a tenth of a second, to tell the time.
 
     Returns
     -------
@@ -329,24 +349,31 @@ def plan(
     if not timed:
         return settled
     before = oracle.evaluations
-    seconds = _seconds_per_evaluation(oracle) * settled.evaluations / jobs
+    each = _seconds_per_evaluation(oracle)
+    seconds = None if each is None else each * settled.evaluations / jobs
     return replace(settled, seconds=seconds, sampled=oracle.evaluations - before)
 
 
-def _seconds_per_evaluation(oracle: Oracle) -> float:
-    """Time growing blocks until they take long enough to be measured."""
-    n = min(oracle.shape)
-    side = min(2, n)
+def _seconds_per_evaluation(oracle: Oracle) -> float | None:
+    """Time growing blocks; the fastest was disturbed least. None if every pair was known."""
+    n, planner = min(oracle.shape), oracle.planner
+    share = int(_SAMPLE_SHARE * planner.price_of_everything)
+    most = oracle.evaluations + min(_LARGEST_SAMPLE, max(_SMALLEST_SAMPLE, share))
     oracle.block([0], [n - 1])  # a first call may load or compile something, which is not timed
-    while True:
+    rates = []
+    passed, row, side = 0.0, 0, 1
+    while side and row < n and passed < _SAMPLE_SECONDS:
+        # New rows for each block, so that nothing is asked twice.
+        rows, columns = np.arange(row, min(n, row + 4 * side)), np.arange(n - side, n)
         before, start = oracle.evaluations, time.perf_counter()
-        rows, columns = np.arange(min(n, 4 * side)), np.arange(n - side, n)
         oracle.block(rows, columns)
         took, asked = time.perf_counter() - start, oracle.evaluations - before
-        enough = took > _SAMPLE_SECONDS or oracle.evaluations >= _LARGEST_SAMPLE
-        if enough or asked == 0 or side == n:
-            return took / max(asked, 1)
-        side = min(2 * side, n)
+        if asked:
+            rates.append(took / asked)
+        passed, row = passed + took, row + len(rows)
+        left = max(0, most - oracle.evaluations) // planner.per_entry
+        side = min(2 * side, isqrt(left // 4), n)
+    return min(rates, default=None)
 
 
 def format_seconds(seconds: float) -> str:

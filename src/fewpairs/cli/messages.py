@@ -1,0 +1,35 @@
+"""Messages in the words of the command: options that can be typed, and nothing that is not so."""
+
+from __future__ import annotations
+
+import re
+
+#: Arguments of the functions that have another name as options.
+_OPTIONS = {
+    "landmarks": "--landmarks",
+    "budget": "--budget",
+    "method": "--method",
+    "gamma": "--gamma",
+    "target_error": "--target-error",
+    "error_pairs": "--error-pairs",
+    "random_state": "--seed",
+    "n_jobs": "--jobs",
+}
+_GIVEN = re.compile(rf"(?<![\w.-])({'|'.join(_OPTIONS)})=([\w.+-]*\w)")
+#: Without a value only what is no plain word.
+_NAMED = re.compile(rf"(?<![\w.-])({'|'.join(name for name in _OPTIONS if '_' in name)})(?![\w=])")
+#: The command ends with a failed attempt to save, and its memory with it.
+_MEMORY = "and save again: what was to be saved is still in memory."
+_AGAIN = "and run the command again."
+
+
+def for_typing(message: str) -> str:
+    """Return a message of the library as the command tells it."""
+    message = message.replace(_MEMORY, _AGAIN)
+    message = _GIVEN.sub(lambda found: f"{_OPTIONS[found[1]]} {found[2]}", message)
+    return _NAMED.sub(lambda found: _OPTIONS[found[1]], message)
+
+
+def told(error: BaseException) -> str:
+    """Return everything that an error says, its notes included."""
+    return for_typing("\n".join([str(error), *getattr(error, "__notes__", ())]))
