@@ -103,7 +103,7 @@ def as_items(items: Any) -> Items:
     ----------
     items : sequence, array, sparse matrix, pandas or polars column, frame, or iterator
         Rows of a 2-D array, of a sparse matrix and of a frame of numbers are the items. A frame
-        with a single column is that column. An iterator is read to its end.
+        with a single column of other than numbers is that column. An iterator is read to its end.
 
     Returns
     -------
@@ -166,10 +166,10 @@ def _series(column: Any) -> Any:
 
 def _frame(frame: Any) -> Any:
     names = frame.collect_schema().names()
-    if isinstance(frame, nw.DataFrame) and len(names) == 1:
-        return _series(frame[names[0]])
     if isinstance(frame, nw.DataFrame) and all(d.is_numeric() for d in frame.schema.values()):
         return frame.to_numpy()
+    if isinstance(frame, nw.DataFrame) and len(names) == 1:
+        return _series(frame[names[0]])
     raise InputError(
         f"items is a data frame with the columns {', '.join(map(str, names[:8]))}.",
         "One item is one value; which column holds the items cannot be guessed.",

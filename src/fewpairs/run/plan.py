@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import isqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,13 +30,10 @@ from fewpairs.run.arguments import (
     refuse_idle_fold,
 )
 from fewpairs.run.pricing import Price, Target, audit_size, first_count, fit_budget
+from fewpairs.run.timing import format_seconds, seconds_per_evaluation
 
 #: Enough for a first look at any matrix; a budget or a target is the better way to choose.
 DEFAULT_LANDMARKS = 100
-#: Timed samples grow until they have taken this long: enough to see past one call's overhead. They
-#: end earlier at this share of all pairs, within these numbers: little beside any run that is worth
-#: planning.
-_SAMPLE_SECONDS, _SAMPLE_SHARE, _SMALLEST_SAMPLE, _LARGEST_SAMPLE = 0.05, 0.02, 512, 20_000
 #: A plan that costs this share of all pairs might as well have all of them; and so might one of a
 #: similarity that is through with all pairs in so many seconds.
 _HARDLY_LESS, _NEXT_TO_NOTHING = 0.9, 5.0
@@ -349,37 +344,6 @@ def plan(
     if not timed:
         return settled
     before = oracle.evaluations
-    each = _seconds_per_evaluation(oracle)
+    each = seconds_per_evaluation(oracle)
     seconds = None if each is None else each * settled.evaluations / jobs
     return replace(settled, seconds=seconds, sampled=oracle.evaluations - before)
-
-
-def _seconds_per_evaluation(oracle: Oracle) -> float | None:
-    """Time growing blocks; the fastest was disturbed least. None if every pair was known."""
-    n, planner = min(oracle.shape), oracle.planner
-    share = int(_SAMPLE_SHARE * planner.price_of_everything)
-    most = oracle.evaluations + min(_LARGEST_SAMPLE, max(_SMALLEST_SAMPLE, share))
-    oracle.block([0], [n - 1])  # a first call may load or compile something, which is not timed
-    rates = []
-    passed, row, side = 0.0, 0, 1
-    while side and row < n and passed < _SAMPLE_SECONDS:
-        # New rows for each block, so that nothing is asked twice.
-        rows, columns = np.arange(row, min(n, row + 4 * side)), np.arange(n - side, n)
-        before, start = oracle.evaluations, time.perf_counter()
-        oracle.block(rows, columns)
-        took, asked = time.perf_counter() - start, oracle.evaluations - before
-        if asked:
-            rates.append(took / asked)
-        passed, row = passed + took, row + len(rows)
-        left = max(0, most - oracle.evaluations) // planner.per_entry
-        side = min(2 * side, isqrt(left // 4), n)
-    return min(rates, default=None)
-
-
-def format_seconds(seconds: float) -> str:
-    """Write a duration for people: ``3.2 s``, ``4 min``, ``1.5 h``."""
-    if seconds < 60:  # noqa: PLR2004 - a minute
-        return f"{seconds:.2g} s"
-    if seconds < 3600:  # noqa: PLR2004 - an hour
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"
