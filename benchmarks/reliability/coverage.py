@@ -32,7 +32,6 @@ BUDGETS = {
     "5 %": {"budget": 0.05},
     "20 %": {"budget": 0.2},
     "100 landmarks": {},
-    "target 0.1": {"target_error": 0.1},
 }
 
 
