@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import subprocess
 import sys
@@ -186,39 +187,45 @@ def test_a_fault_of_the_similarity_keeps_what_was_evaluated(folder, fragile):
     assert (folder / "part").read_bytes() == (folder / "whole").read_bytes()
 
 
-@pytest.fixture
-def small_files():
-    """Files cannot grow beyond a size, as on a disk that is nearly full."""
+@contextlib.contextmanager
+def small_files(size):
+    """Files cannot grow beyond a size, as on a disk that is nearly full.
+
+    Not a fixture: pytest itself writes between a test and the end of its fixtures.
+    """
     resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    yield lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def test_an_output_that_cannot_be_saved_leaves_what_was_evaluated(folder, fragile, small_files):
+def test_an_output_that_cannot_be_saved_leaves_what_was_evaluated(folder, fragile):
     long = [f"{name} {'x' * 9000}" for name in NAMES]  # the output holds the items as well
     (folder / "names.txt").write_text("\n".join(long), encoding="utf-8")
     watched = fragile()
-    small_files(50_000)
-    failed = command("part", *ONE)
+    with small_files(50_000):
+        failed = command("part", *ONE)
     assert isinstance(failed.exception, fp.errors.UnwritableError)
     message = told(failed.exception)
     assert "kept in part.partial" in message
     assert "in memory" not in message
-    small_files(10**9)
     watched.pairs.clear()
     assert command("part", *ONE).exit_code == 0
     assert not watched.pairs
 
 
-def test_evaluations_that_cannot_be_kept_are_said_to_be_lost(folder, fragile, small_files):
+def test_evaluations_that_cannot_be_kept_are_said_to_be_lost(folder, fragile):
     watched = fragile()
-    small_files(100)
-    failed = command("part", *ONE)
+    with small_files(100):
+        failed = command("part", *ONE)
     assert "lost" in told(failed.exception)
     assert "in memory" not in told(failed.exception)
     watched.calls, watched.stop_at = 0, 30
-    stopped = command("part", *ONE)
+    with small_files(100):
+        stopped = command("part", *ONE)
     assert stopped.exit_code == 130
     assert "lost" in stopped.output
     assert not list(folder.glob("*part*"))
@@ -236,6 +243,7 @@ def test_a_real_signal(folder, name):
     code = """
 import os, signal
 signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # and those of nohup this one
 from fewpairs.similarities.strings import StringSimilarity
 plain, calls = StringSimilarity.block, []
 def block(self, left, right):
