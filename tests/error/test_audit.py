@@ -178,6 +178,18 @@ def test_judging_pairs_of_two_draws_are_one_sample():
     assert np.mean(values) == pytest.approx(1, abs=0.02)
 
 
+def test_two_draws_that_leave_nothing_state_the_truth():
+    k = symmetric_matrix(40)
+    oracle = fp.Oracle(range(40), fp.Precomputed(k))
+    found = fp.approximate(oracle, landmarks=12, error_pairs=0, random_state=0)
+    rng = np.random.default_rng(0)
+    drawn = draw_audit(found, oracle, 150, rng).joined(draw_audit(found, oracle, 10_000, rng))
+    estimate = judge(found, oracle, drawn).estimate
+    # The weights of the two draws differ, and count no longer.
+    assert estimate.low == estimate.high == estimate.value
+    assert estimate.value == pytest.approx(relative(found.to_dense(), k), rel=1e-9)
+
+
 def test_the_interval_is_its_formula():
     from scipy import stats
 
