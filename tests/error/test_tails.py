@@ -136,6 +136,26 @@ def test_outlier_pairs_that_one_column_shows_are_in_the_interval():
     assert held >= 0.95 * seen
 
 
+def test_values_of_very_different_sizes_are_judged():
+    rng = np.random.default_rng(13)
+    x, sizes = rng.normal(size=(40, 3)), 10.0 ** rng.uniform(-60, 60, 40)
+    exact = np.outer(sizes, sizes) * np.tanh(x @ x.T)
+    found = fp.approximate(
+        range(40), fp.Precomputed(exact), landmarks=5, method="sms", random_state=0
+    )
+    assert 0 <= found.error.low <= found.error.high < np.inf
+
+
+def test_a_crossing_of_nearly_nothing_is_no_fault():
+    places = np.random.default_rng(0).random(300) * 150
+    table = np.exp(-(np.subtract.outer(places[:200], places[200:]) ** 2))
+    between = fp.similarity(
+        lambda a, b: table[np.ix_(a, b)], kind="block", symmetric=False, name="narrow"
+    )
+    found = fp.approximate(range(200), between, others=range(100), budget=0.05, random_state=0)
+    assert np.isfinite(found.to_dense()).all()
+
+
 def test_an_ordinary_matrix_is_stated_as_narrowly_as_before(monkeypatch):
     exact = symmetric_matrix(300)
     stated = fp.approximate(range(300), fp.Precomputed(exact), budget=0.2, random_state=0).error
