@@ -23,6 +23,10 @@ _STRENGTHS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 _RANK_TOLERANCE = 1e-11
 
 
+#: Candidates that invert nearly nothing predict what no number can hold; `Normal` leaves them out.
+_QUIET = np.errstate(over="ignore", invalid="ignore")
+
+
 @dataclass(frozen=True, eq=False)
 class Normal:
     """Normal equations of the candidates' predictions: Gw = q."""
@@ -36,6 +40,7 @@ class Normal:
         return cls.sums(predictions, values, weights / (float(weights.sum()) or 1.0))
 
     @classmethod
+    @_QUIET
     def sums(cls, predictions: FloatArray, values: FloatArray, weights: FloatArray) -> Normal:
         """Weighted sums of products over pairs."""
         weighted = predictions * weights[:, None]
@@ -61,14 +66,17 @@ class Normal:
         gram[wild, :] = gram[:, wild] = target[wild] = 0.0
         return Normal(np.nan_to_num(gram, posinf=0.0, neginf=0.0), target)
 
+    @_QUIET
     def plus(self, gram: FloatArray, target: FloatArray) -> Normal:
         """Add the sums over further pairs."""
         return Normal(self.gram + gram, self.target + target)
 
+    @_QUIET
     def per(self, count: float) -> Normal:
         """Turn sums into means."""
         return Normal(self.gram / count, self.target / count)
 
+    @_QUIET
     def blended(self, other: Normal, share: float) -> Normal:
         """Mix with other equations; `share` is what these count."""
         return Normal(
@@ -76,6 +84,7 @@ class Normal:
             share * self.target + (1 - share) * other.target,
         )
 
+    @_QUIET
     def plus_share_of(self, other: Normal, share: float) -> Normal:
         """Add a share of other equations."""
         return Normal(self.gram + share * other.gram, self.target + share * other.target)
