@@ -21,12 +21,15 @@ class Table:
 
     Attributes
     ----------
+    name : str
+        What messages call the file.
     columns : dict
         From the name of a column to its cells, in the order in which they were asked for.
     ids : list
         One for each row, all different: of the id column, or the numbers of the rows.
     """
 
+    name: str
     columns: dict[str, list[Any]]
     ids: list[Any]
 
@@ -87,13 +90,13 @@ def read_table(source: Source, columns: Sequence[str] = (), id_column: str | Non
         for at, name in enumerate(wanted)
     }
     if id_column is None:
-        return Table(cells, numbers)
+        return Table(source.name, cells, numbers)
     place = _PLACES.get(source.ending.removesuffix(".gz"), "row")
     where = [f"{place} {number}" for number in numbers]
     ids = [row[-1] for _, row in rows]
     _refuse_missing(ids, where, source.name)
     _refuse_twice(ids, where, source.name)
-    return Table(cells, ids)
+    return Table(source.name, cells, ids)
 
 
 def as_text(cell: Any) -> Any:
