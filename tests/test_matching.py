@@ -8,6 +8,7 @@ import io
 import json
 import re
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -227,6 +228,30 @@ def test_pipes(typed, folder, monkeypatch):
     assert "mixed up" in typed("dedupe", "a.csv", *command, "-o", "-", "--json", code=2)
 
 
+def test_a_reader_that_has_enough_is_no_fault(folder):
+    (folder / "many.txt").write_text("\n".join(f"name {i}" for i in range(300)))
+    command = "from fewpairs.cli import main; main()"
+    arguments = ["dedupe", "many.txt", "--above", "0.1", "-o", "-"]
+    with subprocess.Popen(
+        [sys.executable, "-c", command, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout.readline() == "left,right,similarity,left_text,right_text\n"
+        process.stdout.close()
+        said = process.stderr.read()
+    assert process.returncode == 0, said
+    assert "recall" in said
+    assert "Exception" not in said
+    assert not list(folder.glob("*.partial"))
+
+
+def test_a_closed_standard_input_is_one_message(typed, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    assert "is closed" in typed("dedupe", "-", "--above", 1, "-o", "m.csv", code=2)
+
+
 def test_json(typed, folder):
     said = typed(
         "dedupe", "people.csv", *NAMES, "--above", 0.85, "-o", "p.csv", "--groups", "g.tsv",
@@ -243,7 +268,7 @@ def test_json(typed, folder):
 
 def test_nothing_found_is_a_table_without_rows(typed, folder):
     said = typed("match", "a.csv", "b.csv", *NAMES, "--above", 1.5, "-o", "m.csv")
-    assert said.startswith("0 pairs")
+    assert said.startswith("0 pairs of 12, by 12 evaluations.\n")
     assert (folder / "m.csv").read_text() == ",".join(HEADER) + "\n"
 
 

@@ -16,6 +16,7 @@ import fewpairs as fp
 from fewpairs.errors import FewpairsError
 from fewpairs.factored.storage import stored_similarity
 from fewpairs.items.readers import READERS, read_items
+from fewpairs.items.rows import ROWS as TABLES
 from fewpairs.oracle.keeping import keep, restore
 from fewpairs.similarities.named import saved_similarity
 from fuzz.file_strategies import (
@@ -127,7 +128,7 @@ ROWS = json.dumps({"text": "ein\u2028s"}) + "\n" + json.dumps({"text": ["a", 2]}
 
 
 #: Without pyarrow Parquet is read by polars, which damaged files may end together with the tests.
-ENDINGS = [e for e in sorted(READERS) if e != ".parquet" or find_spec("pyarrow")]
+ENDINGS = [e for e in sorted({*READERS, *TABLES}) if e != ".parquet" or find_spec("pyarrow")]
 
 
 @given(st.data(), st.sampled_from(ENDINGS), st.sampled_from([None, "text"]))

@@ -94,17 +94,28 @@ def tell(
         facts |= {} if labels is None else {"groups": several, "groups_output": str(groups)}
         typer.echo(json.dumps(facts, ensure_ascii=False))
         return
-    all_pairs = compared.oracle.planner.price_of_everything
+    spent = _counted(found.evaluations, "evaluation")
     lines = [
-        f"{pairs:,} pairs, by {found.evaluations:,} of {all_pairs:,} evaluations.",
+        f"{_counted(pairs, 'pair')} of {_all_pairs(compared):,}, by {spent}.",
         str(found.recall),
     ]
     if labels is not None:
-        lines.append(f"{several:,} groups of more than one row, saved to {groups}")
+        lines.append(f"{_counted(several, 'group')} of more than one row, saved to {groups}")
     if output != STANDARD_OUTPUT:
         lines.append(f"saved to {output}")
     # Standard output holds nothing but a table where one goes there.
     typer.echo("\n".join(lines), err=STANDARD_OUTPUT in (output, groups))
+
+
+def _all_pairs(compared: Compared) -> int:
+    n, m = compared.oracle.shape
+    if not compared.oracle.square:
+        return n * m
+    return n * (n - 1) // (2 if compared.oracle.symmetric else 1)
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _number(recall: Any, name: str) -> float | None:

@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -48,9 +49,7 @@ def write_table(path: Path, columns: Columns) -> None:
         a spreadsheet would take for a formula: they are the user's own.
     """
     if path == STANDARD_OUTPUT:
-        sys.stdout.flush()  # what was said before comes before
-        WRITERS[".csv"](sys.stdout.buffer, columns)
-        sys.stdout.buffer.flush()
+        _to_standard_output(columns)
         return
     check_table_path(path)
     with atomic(path) as unfinished, unfinished.open("wb") as file:
@@ -117,6 +116,19 @@ WRITERS: dict[str, Callable[[BinaryIO, Columns], None]] = {
     ".jsonl.gz": packed(write_jsonl),
     ".parquet": write_parquet,
 }
+
+
+def _to_standard_output(columns: Columns) -> None:
+    try:
+        sys.stdout.flush()  # what was said before comes before
+        WRITERS[".csv"](sys.stdout.buffer, columns)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        # Who reads has enough, as head has, which is no fault. What is left goes nowhere: Python
+        # would try once more when it ends, and complain.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 class _LineFeeds:

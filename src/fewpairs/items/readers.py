@@ -16,7 +16,7 @@ A new format is one more entry, also from outside of fewpairs::
 
     READERS[".feather"] = lambda path, column: polars.read_ipc(path)[column]
 
-Formats of tables, which are read row by row, are in `rows.ROWS`; each has its entry here.
+A format of tables, which are read row by row, is an entry of `rows.ROWS`, and needs none here.
 """
 
 from __future__ import annotations
@@ -48,11 +48,13 @@ def read_items(path: Path, column: str | None = None) -> Any:
     -------
     list, or ndarray
     """
-    source = Source.of(path, READERS)
-    if source.ending not in READERS:
-        raise UnknownNameError("file ending", path.suffix, READERS, where=f"of {path.name}")
+    source = Source.of(path, (*READERS, *ROWS))
+    reader = _reader_of(source)
+    if reader is None:
+        known = {*READERS, *ROWS}
+        raise UnknownNameError("file ending", path.suffix, known, where=f"of {path.name}")
     with one_message(source):
-        items = READERS[source.ending](path, column)
+        items = reader(path, column)
         if items is None or isinstance(items, (str, bytes)):
             message = f"its reader returned {type(items).__name__}, and no items"
             raise ValueError(message)
@@ -75,13 +77,17 @@ def stream_texts(path: Path, column: str | None = None) -> Iterator[Any]:
     iterator of str
         Or of what else a table holds in that column.
     """
-    source = Source.of(path, READERS)
-    return _streamed(READERS.get(source.ending, read_lines), source, column)
+    source = Source.of(path, (*READERS, *ROWS))
+    return _streamed(_reader_of(source) or read_lines, source, column)
 
 
 def _streamed(reader: Reader, source: Source, column: str | None) -> Iterator[Any]:
     with one_message(source):
         yield from reader(source.path, column)
+
+
+def _reader_of(source: Source) -> Reader | None:
+    return READERS.get(source.ending) or (read_column if source.ending in ROWS else None)
 
 
 class _Named(Protocol):
@@ -146,7 +152,5 @@ def read_npy(path: Path, column: str | None) -> Any:
     return np.array(array)
 
 
-#: From the ending of a file's name, in lower case, to its reader.
-READERS: dict[str, Reader] = {
-    ending: read_lines if rows is line_rows else read_column for ending, rows in ROWS.items()
-} | {".npy": read_npy}
+#: From the ending of a file's name, in lower case, to its reader; tables are in `rows.ROWS`.
+READERS: dict[str, Reader] = {".txt": read_lines, ".txt.gz": read_lines, ".npy": read_npy}

@@ -75,8 +75,7 @@ class Source:
         """
         checked = _encoding(encoding), _delimiter(delimiter)
         if path == STANDARD_INPUT and form is not None:
-            content = sys.stdin.buffer.read()
-            return cls(path, "." + form.lower().removeprefix("."), *checked, content)
+            return cls(path, "." + form.lower().removeprefix("."), *checked, _standard_input())
         _refuse_no_file(path)
         double = "".join(path.suffixes[-2:]).lower()
         return cls(path, double if double in known else path.suffix.lower(), *checked)
@@ -137,6 +136,16 @@ def texts_only(lines: Iterable[str]) -> Iterator[str]:
             message = f"line {number} has the character NUL, which no text has"
             raise ValueError(message)
         yield line
+
+
+def _standard_input() -> bytes:
+    stream: Any = sys.stdin
+    if stream is None:  # as after <&- in a shell
+        raise InputError(
+            "standard input is closed.", "It should hold the items.", "Pass a file, or pipe one in."
+        )
+    content: bytes = stream.buffer.read()
+    return content
 
 
 def _refuse_no_file(path: Path) -> None:
