@@ -1,0 +1,122 @@
+"""The largest inner products: what brute force would return, whatever the tiles and threads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fewpairs.candidates import largest, largest_products, tiles
+
+
+@pytest.fixture(autouse=True)
+def small_tiles(monkeypatch):
+    monkeypatch.setattr(tiles, "_ROWS", 7)
+    monkeypatch.setattr(tiles, "_COLUMNS", 31)
+    monkeypatch.setattr(largest, "_DRAWN", 40)
+    monkeypatch.setattr(largest, "_ROOM", 50)
+
+
+def vectors(n, d=6, seed=0):
+    """Of very different lengths: their products are no cosines."""
+    rng = np.random.default_rng(seed)
+    lengths = np.exp(rng.normal(size=(n, 1)))
+    return (lengths * rng.normal(size=(n, d))).astype(np.float32)
+
+
+def brute_force(left, right, count, *, square, skip=()):
+    products = left @ right.T
+    keep = (
+        np.triu(np.ones_like(products, dtype=bool), 1) if square else np.ones_like(products, bool)
+    )
+    keep.ravel()[np.asarray(skip, dtype=np.int64)] = False
+    keys = np.flatnonzero(keep)
+    values = products.ravel()[keys]
+    order = np.argsort(-values, kind="stable")[:count]
+    return keys[order], values[order]
+
+
+def keys_of(found, width):
+    return found.rows * width + found.columns
+
+
+@pytest.mark.parametrize("count", [0, 1, 17, 400, 10**6])
+@pytest.mark.parametrize("square", [True, False])
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_the_answer_is_that_of_brute_force(count, square, n_jobs):
+    left = vectors(150)
+    right = left if square else vectors(90, seed=1)
+    skip = np.sort(np.random.default_rng(2).choice(150 * len(right), 500, replace=False))
+    if square:
+        skip = skip[skip // 150 < skip % 150]
+    for left_out in (skip[:0], skip):
+        keys, products = brute_force(left, right, count, square=square, skip=left_out)
+        found = largest_products(
+            left,
+            right,
+            count,
+            np.random.default_rng(0),
+            square=square,
+            skip=left_out,
+            n_jobs=n_jobs,
+        )
+        assert np.all(np.diff(found.products) <= 0)
+        # Two that differ by a rounding may change places.
+        np.testing.assert_allclose(found.products, products, rtol=1e-5, atol=1e-5)
+        assert set(keys_of(found, len(right)).tolist()) == set(keys.tolist())
+
+
+def test_the_best_may_all_be_left_out():
+    x = vectors(200)
+    best, _ = brute_force(x, x, 3000, square=True)
+    rest, _ = brute_force(x, x, 100, square=True, skip=best)
+    found = largest_products(x, x, 100, np.random.default_rng(0), square=True, skip=np.sort(best))
+    assert set(keys_of(found, 200).tolist()) == set(rest.tolist())
+    all_keys = np.flatnonzero(np.triu(np.ones((200, 200)), 1))
+    nothing = largest_products(x, x, 9, np.random.default_rng(0), square=True, skip=all_keys)
+    assert len(nothing.rows) == 0
+
+
+def test_seed_and_threads_change_no_bit():
+    x = vectors(300)
+    first = largest_products(x, x, 700, np.random.default_rng(0), square=True)
+    for seed, n_jobs in ((1, 1), (0, 2), (2, 5)):
+        again = largest_products(x, x, 700, np.random.default_rng(seed), square=True, n_jobs=n_jobs)
+        for one, other in zip(first, again, strict=True):
+            assert one.dtype == other.dtype
+            assert one.tobytes() == other.tobytes()
+
+
+def test_equal_products_fill_the_answer_and_no_more():
+    x = np.ones((120, 3), dtype=np.float32)
+    found = largest_products(x, x, 33, np.random.default_rng(0), square=True)
+    assert len(found.rows) == len(set(keys_of(found, 120).tolist())) == 33
+    assert np.all(found.rows < found.columns)
+
+
+def test_a_threshold_guessed_too_high_is_lowered(monkeypatch):
+    monkeypatch.setattr(largest, "_sample", lambda *_, **__: np.full(2000, 1e9, dtype=np.float32))
+    x = vectors(100)
+    keys, _ = brute_force(x, x, 50, square=True)
+    found = largest_products(x, x, 50, np.random.default_rng(0), square=True)
+    assert set(keys_of(found, 100).tolist()) == set(keys.tolist())
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 5), (5, 0), (1, 1)])
+def test_few_or_no_items(shape):
+    left, right = vectors(max(shape[0], 1))[: shape[0]], vectors(max(shape[1], 1))[: shape[1]]
+    found = largest_products(left, right, 10, np.random.default_rng(0), square=False)
+    assert len(found.rows) == shape[0] * shape[1]
+    alone = largest_products(left, left, 10, np.random.default_rng(0), square=True)
+    assert len(alone.rows) == shape[0] * (shape[0] - 1) // 2
+
+
+def test_memory_is_that_of_the_answer(monkeypatch):
+    monkeypatch.undo()
+    import tracemalloc
+
+    x = vectors(6000, d=8)
+    tracemalloc.start()
+    largest_products(x, x, 1000, np.random.default_rng(0), square=True)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 60e6  # all products take 144 MB
