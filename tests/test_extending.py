@@ -14,6 +14,9 @@ from fewpairs.cli.app import app
 from fewpairs.error.interval import INTERVALS, Verdict
 from fewpairs.errors import InputError
 from fewpairs.items.readers import READERS, read_items
+from fewpairs.items.rows import ROWS
+from fewpairs.items.sources import Source
+from fewpairs.items.tables import read_table
 from fewpairs.methods.base import Fit, Method
 from fewpairs.methods.catalogue import METHODS
 from fewpairs.methods.fitted.recipe import Fitted
@@ -127,6 +130,25 @@ def test_a_file_format_of_ones_own(monkeypatch, tmp_path):
     outcome = CliRunner().invoke(app, ["approximate", *arguments])
     assert outcome.exit_code == 0, outcome.output
     assert fp.load(target).shape == (30, 30)
+
+
+def test_a_format_of_tables_of_ones_own(monkeypatch, tmp_path):
+    def words(source, choose):
+        chosen = choose(["key", "word"])
+        with source.open_text() as file:
+            for number, line in enumerate(file, start=1):
+                row = dict(zip(("key", "word"), line.split(), strict=True))
+                yield number, tuple(row[name] for name in chosen)
+
+    monkeypatch.setitem(ROWS, ".words", words)
+    path = tmp_path / "x.words"
+    path.write_text("k1 Ann\nk2 Bob\n")
+    table = read_table(Source.of(path), ["word"], "key")
+    assert (table.ids, table.columns) == (["k1", "k2"], {"word": ["Ann", "Bob"]})
+    assert read_items(path, "word") == ["Ann", "Bob"]
+    path.write_text("k1 Ann too many\n")
+    with pytest.raises(InputError, match=r"x\.words cannot be read"):
+        read_table(Source.of(path), ["word"], "key")
 
 
 def test_a_task_of_ones_own():

@@ -15,7 +15,16 @@ from typer.testing import CliRunner
 import fewpairs as fp
 from fewpairs.cli.app import app
 
-OPTIONAL = ("pandas", "polars", "rapidfuzz", "matplotlib", "torch", "dask", "sentence_transformers")
+OPTIONAL = (
+    "pandas",
+    "polars",
+    "pyarrow",
+    "rapidfuzz",
+    "matplotlib",
+    "torch",
+    "dask",
+    "sentence_transformers",
+)
 
 
 def fresh(code: str) -> str:

@@ -137,15 +137,15 @@ def test_a_cell_may_be_as_long_as_a_book(tmp_path):
 
 
 def test_a_format_is_added_by_one_entry(tmp_path, monkeypatch):
-    def read_tsv(path, column):
-        rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines(), delimiter="\t"))
+    def read_psv(path, column):
+        rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines(), delimiter="|"))
         return [row[column] for row in rows]
 
-    path = tmp_path / "words.TSV"
-    path.write_text("n\tword\n1\tape\n", encoding="utf-8")
+    path = tmp_path / "words.PSV"
+    path.write_text("n|word\n1|ape\n", encoding="utf-8")
     with pytest.raises(UnknownNameError, match=r"\.csv"):
         read_items(path, "word")
-    monkeypatch.setitem(READERS, ".tsv", read_tsv)
+    monkeypatch.setitem(READERS, ".psv", read_psv)
     assert read_items(path, "word") == ["ape"]
     assert list(stream_texts(path, "word")) == ["ape"]
 

@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Oracle": "oracle.oracle",
     "Precomputed": "similarities.precomputed",
+    "RecordSimilarity": "similarities.records",
     "Similarity": "similarities.base",
     "StringSimilarity": "similarities.strings",
     "VectorSimilarity": "similarities.vectors",

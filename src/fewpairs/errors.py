@@ -6,10 +6,12 @@ Every message has four parts, in this order: what was wrong, where, why it matte
 from __future__ import annotations
 
 import difflib
+import importlib
 import pickle
 import sys
 import warnings
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +177,16 @@ class MissingExtraError(FewpairsError, ImportError):
             "It is optional because the core of fewpairs works without it.",
             f'Run: pip install "fewpairs[{extra}]"',
         )
+
+
+def first_installed(libraries: Iterable[str], extra: str, purpose: str) -> str:
+    """Return the name of the first library that is installed; if none is, say how to have one."""
+    names = list(libraries)
+    for name in names:
+        with suppress(ImportError):
+            importlib.import_module(name)
+            return name
+    raise MissingExtraError(" or ".join(names), extra, purpose)
 
 
 class FewpairsWarning(UserWarning):

@@ -173,13 +173,14 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         return smooth | dict(self.options or {})
 
     def _checked(self, X: Any, *, reset: bool) -> Items:
-        if as_similarity(self.similarity).takes_vectors:
+        ready = as_similarity(self.similarity)
+        if ready.takes_vectors:
             plain = unmasked(X, "X")  # scikit-learn would show what is under a mask
             array: npt.NDArray[Any] = validate_data(
                 self, plain, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32]
             )
             return as_items(array)
-        return as_items(X)
+        return as_items(X, records=bool(ready.takes_records))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from fewpairs import __version__
+from fewpairs.cli.matching import dedupe, match, neighbors
 from fewpairs.cli.matrices import approximate, plan, query
 from fewpairs.cli.messages import for_typing, told
 from fewpairs.cli.words import vectors
@@ -38,7 +39,7 @@ def _first(
         raise typer.Exit
 
 
-for command in (demo, plan, approximate, query, vectors):
+for command in (demo, match, dedupe, neighbors, plan, approximate, query, vectors):
     app.command()(command)
 
 

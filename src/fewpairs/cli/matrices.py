@@ -17,6 +17,7 @@ from fewpairs.cli.options import (
     MethodOption,
     OthersOption,
     OutputOption,
+    SeedOption,
     SimilarityOption,
     TargetOption,
     VectorsOption,
@@ -71,7 +72,7 @@ def approximate(
     others: OthersOption = None,
     target_error: TargetOption = None,
     error_pairs: Annotated[int | None, typer.Option(help="Pairs for the error estimate.")] = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
+    seed: SeedOption = 0,
     jobs: JobsOption = 1,
 ) -> None:
     """Approximate the similarity matrix of the items in a file, and save it."""

@@ -14,6 +14,12 @@ _OPTIONS = {
     "error_pairs": "--error-pairs",
     "random_state": "--seed",
     "n_jobs": "--jobs",
+    "above": "--above",
+    "below": "--below",
+    "recall": "--recall",
+    "one_to_one": "--one-to-one",
+    "others": "--others",
+    "k": "-k",
 }
 _GIVEN = re.compile(rf"(?<![\w.-])({'|'.join(_OPTIONS)})=([\w.+-]*\w)")
 #: Without a value only what is no plain word.

@@ -12,17 +12,20 @@ from fewpairs.errors import InputError
 ItemsFile = Annotated[
     Path,
     typer.Argument(
-        help="Items: .txt (one a line, blank ones left out), .csv or .jsonl (see --column), each "
-        "also with .gz; or .npy."
+        help="Items: .txt (one a line, blank ones left out), .csv, .tsv or .jsonl (see --column), "
+        "each also with .gz; .parquet; or .npy."
     ),
 ]
 TextsFile = Annotated[
     Path,
-    typer.Argument(help="Texts: one a line, or .csv or .jsonl (see --column); .gz is unpacked."),
+    typer.Argument(
+        help="Texts: one a line, or .csv, .tsv, .jsonl or .parquet (see --column); .gz is unpacked."
+    ),
 ]
 OutputOption = Annotated[Path, typer.Option("--output", "-o", help="File to write.")]
 ColumnOption = Annotated[
-    str | None, typer.Option(help="Column of a .csv or .jsonl file that has several.")
+    str | None,
+    typer.Option(help="Column of a table that has several; fields.title is a field of a field."),
 ]
 SimilarityOption = Annotated[
     str,
@@ -48,6 +51,69 @@ GammaOption = Annotated[
     float | None, typer.Option(help="γ of word_mover, rbf, laplacian, sigmoid, polynomial.")
 ]
 JobsOption = Annotated[int, typer.Option(help="Threads; -1 for all cores.")]
+SeedOption = Annotated[int, typer.Option(help="The same seed gives the same result.")]
+
+# ------------------------------------------------------------------ tables
+
+_TABLES = ".csv, .tsv, .jsonl or .txt, each also with .gz; .parquet; or - for standard input."
+TableFile = Annotated[Path, typer.Argument(help=_TABLES)]
+OtherTableOption = Annotated[
+    Path | None, typer.Option("--others", help=f"Where neighbours are looked for: {_TABLES}")
+]
+TableOutputOption = Annotated[
+    Path,
+    typer.Option(
+        "--output",
+        "-o",
+        help="File to write: .csv, .tsv or .jsonl, each also with .gz; .parquet; or - for standard "
+        "output.",
+    ),
+]
+ColumnsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column",
+        help="Column to compare; several with weights: --column name:2 --column city. "
+        "fields.title is a field of a field.",
+    ),
+]
+IdOption = Annotated[
+    str | None, typer.Option("--id", help="Column that names the rows; without it, their number.")
+]
+RightColumnsOption = Annotated[
+    list[str] | None,
+    typer.Option("--right-column", help="The same in the other file, if it is called otherwise."),
+]
+RightIdOption = Annotated[
+    str | None, typer.Option("--right-id", help="Ids of the other file, if called otherwise.")
+]
+OwnSimilarityOption = Annotated[
+    str,
+    typer.Option(
+        "--similarity",
+        help="levenshtein, jaro_winkler, …; word_mover with --vectors; or your own as "
+        "module:function, also from the current folder.",
+    ),
+]
+AsymmetricOption = Annotated[
+    bool,
+    typer.Option("--asymmetric", help="Your own function depends on the order of the two items."),
+]
+AboveOption = Annotated[
+    float | None, typer.Option(help="Find pairs whose similarity is at least this.")
+]
+BelowOption = Annotated[
+    float | None, typer.Option(help="Or, of a distance, those for which it is at most this.")
+]
+RecallOption = Annotated[float, typer.Option(help="Share of all such pairs that is to be found.")]
+EncodingOption = Annotated[str, typer.Option(help="Of the files that are read.")]
+DelimiterOption = Annotated[
+    str | None, typer.Option(help="Between the cells of a .csv or .tsv file; tab for that one.")
+]
+FormatOption = Annotated[
+    str, typer.Option("--format", help="Of standard input: csv, tsv, jsonl, txt, parquet.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Say what was found as one JSON object.")]
 
 
 def whole_budget(budget: float | None) -> float | None:

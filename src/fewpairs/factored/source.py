@@ -91,7 +91,7 @@ class Source:
                 "Its factors were not made of columns of the similarity matrix.",
                 "Extend the matrix that fewpairs.approximate returned, by a landmark method.",
             )
-        new = as_items(new_items)
+        new = as_items(new_items, records=bool(similarity.takes_records))
         if not self.square:
             return self._compare_row(items, similarity, new, n_jobs, progress)
         landmarks = np.union1d(self.left_landmarks, self.right_landmarks)

@@ -82,6 +82,11 @@ class Items:
         return f"{position} ({text})"
 
     @property
+    def is_subset(self) -> bool:
+        """Whether these are some of the user's items only."""
+        return self._positions is not None
+
+    @property
     def kind(self) -> ItemKind:
         """How the items are stored in a file."""
         if sp.issparse(self.values):
@@ -96,7 +101,7 @@ class Items:
         return "numbers" if all(isinstance(v, plain) for v in self.values) else "objects"
 
 
-def as_items(items: Any) -> Items:
+def as_items(items: Any, *, records: bool = False) -> Items:
     """Make `Items` of what the user passed; refuse what has no order or no content.
 
     Parameters
@@ -104,6 +109,8 @@ def as_items(items: Any) -> Items:
     items : sequence, array, sparse matrix, pandas or polars column, frame, or iterator
         Rows of a 2-D array, of a sparse matrix and of a frame of numbers are the items. A frame
         with a single column of other than numbers is that column. An iterator is read to its end.
+    records : bool, default=False
+        Whether an item of a frame is a whole row, as a mapping from its columns to its values.
 
     Returns
     -------
@@ -116,7 +123,7 @@ def as_items(items: Any) -> Items:
     """
     if isinstance(items, Items):
         return items
-    values = _ordered(unmasked(items, "items"))
+    values = _ordered(unmasked(items, "items"), records=records)
     result = Items(values)
     if len(result) == 0:
         raise InputError(
@@ -128,7 +135,7 @@ def as_items(items: Any) -> Items:
     return result
 
 
-def _ordered(items: Any) -> Any:
+def _ordered(items: Any, *, records: bool) -> Any:
     if isinstance(items, (str, bytes, AbstractSet, Mapping)) or not isinstance(items, Iterable):
         raise InputError(
             f"items is a {type(items).__name__}.",
@@ -143,7 +150,7 @@ def _ordered(items: Any) -> Any:
     if isinstance(native, nw.Series):
         return _series(native)
     if isinstance(native, (nw.DataFrame, nw.LazyFrame)):
-        return _frame(native)
+        return _frame(native, records=records)
     if isinstance(items, range):
         return np.asarray(items)
     return list(items)
@@ -164,7 +171,9 @@ def _series(column: Any) -> Any:
     return _array(column.to_numpy()) if column.dtype.is_numeric() else column.to_list()
 
 
-def _frame(frame: Any) -> Any:
+def _frame(frame: Any, *, records: bool) -> Any:
+    if records and isinstance(frame, nw.DataFrame):
+        return frame.rows(named=True)
     names = frame.collect_schema().names()
     if isinstance(frame, nw.DataFrame) and all(d.is_numeric() for d in frame.schema.values()):
         return frame.to_numpy()
@@ -173,13 +182,14 @@ def _frame(frame: Any) -> Any:
     raise InputError(
         f"items is a data frame with the columns {', '.join(map(str, names[:8]))}.",
         "One item is one value; which column holds the items cannot be guessed.",
-        "Pass one column, for example frame['text'], or a frame of numbers only.",
+        "Pass one column, for example frame['text'], or a frame of numbers only; to compare "
+        "several columns use fewpairs.RecordSimilarity.",
     )
 
 
 def _refuse_missing(items: Items) -> None:
     if isinstance(items.values, list):
-        missing = [i for i, value in enumerate(items.values) if _is_missing(value)]
+        missing = [i for i, value in enumerate(items.values) if is_missing(value)]
     elif isinstance(items.values, np.ndarray) and items.values.ndim == 1:
         missing = np.flatnonzero(items.values != items.values).tolist()  # NaN alone
     else:
@@ -194,7 +204,8 @@ def _refuse_missing(items: Items) -> None:
         )
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Say whether a value is None, NaN, or what data frames have in their place."""
     # pandas' own missing values, told by name: pandas is optional and may not be imported.
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True

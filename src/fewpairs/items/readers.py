@@ -1,4 +1,4 @@
-"""Items from files: lines, tables, arrays.
+"""Items from files: lines, one column of a table, arrays.
 
 The ending of a file's name chooses its reader from the table `READERS`. A reader is a function
 ``reader(path, column)``:
@@ -14,30 +14,23 @@ A new format is one more entry, also from outside of fewpairs::
 
     from fewpairs.items.readers import READERS
 
-    READERS[".parquet"] = lambda path, column: polars.read_parquet(path)[column]
+    READERS[".feather"] = lambda path, column: polars.read_ipc(path)[column]
+
+A format of tables, which are read row by row, is an entry of `rows.ROWS`, and needs none here.
 """
 
 from __future__ import annotations
 
-import csv
-import gzip
-import json
 import warnings
-import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any, Protocol
 
-from fewpairs.errors import FewpairsError, InputError, MissingFileError, UnknownNameError
+from fewpairs.errors import InputError, UnknownNameError
+from fewpairs.items.rows import LINES, ROWS, line_rows
+from fewpairs.items.sources import Source, one_message
 
 Reader = Callable[[Path, str | None], Iterable[Any]]
-
-#: What reading a damaged file, or one of another format, raises.
-READ_ERRORS = (OSError, EOFError, ValueError, RecursionError, csv.Error, zlib.error)
-#: Longest cell of a .csv file, in characters. Python's own limit of 131,072 is less than a book;
-#: this is the largest number that the csv module takes on every system.
-_LONGEST_CELL = 2**31 - 1
 
 
 def read_items(path: Path, column: str | None = None) -> Any:
@@ -46,19 +39,21 @@ def read_items(path: Path, column: str | None = None) -> Any:
     Parameters
     ----------
     path : Path
-        One item a line (.txt, blank lines are left out), a table (.csv, .jsonl), each also with
-        .gz behind it, or an array (.npy).
+        One item a line (.txt, blank lines are left out), a table (.csv, .tsv, .jsonl), each also
+        with .gz behind it, a table in the format Parquet (.parquet), or an array (.npy).
     column : str, optional
-        Of a table; not needed if it has only one.
+        Of a table; not needed if it has only one. ``fields.title`` is a field of a field.
 
     Returns
     -------
     list, or ndarray
     """
-    reader = _reader_of(path)
+    source = Source.of(path, (*READERS, *ROWS))
+    reader = _reader_of(source)
     if reader is None:
-        raise UnknownNameError("file ending", path.suffix, READERS, where=f"of {path.name}")
-    with _one_message(path):
+        known = {*READERS, *ROWS}
+        raise UnknownNameError("file ending", path.suffix, known, where=f"of {path.name}")
+    with one_message(source):
         items = reader(path, column)
         if items is None or isinstance(items, (str, bytes)):
             message = f"its reader returned {type(items).__name__}, and no items"
@@ -82,25 +77,25 @@ def stream_texts(path: Path, column: str | None = None) -> Iterator[Any]:
     iterator of str
         Or of what else a table holds in that column.
     """
-    return _streamed(_reader_of(path) or read_lines, path, column)
+    source = Source.of(path, (*READERS, *ROWS))
+    return _streamed(_reader_of(source) or read_lines, source, column)
 
 
-def _streamed(reader: Reader, path: Path, column: str | None) -> Iterator[Any]:
-    with _one_message(path):
-        yield from reader(path, column)
+def _streamed(reader: Reader, source: Source, column: str | None) -> Iterator[Any]:
+    with one_message(source):
+        yield from reader(source.path, column)
 
 
-def open_text(path: Path, newline: str = "\n") -> TextIO:
-    """Open a UTF-8 text, unpacked if its name ends in .gz.
-
-    Only a line feed ends a line; other line ends of Unicode may be part of an item.
-    """
-    opener: Any = gzip.open if path.suffix.lower() == ".gz" else open
-    # "-sig" leaves out the mark that spreadsheets write at the beginning.
-    return cast("TextIO", opener(path, "rt", encoding="utf-8-sig", newline=newline))
+def _reader_of(source: Source) -> Reader | None:
+    return READERS.get(source.ending) or (read_column if source.ending in ROWS else None)
 
 
-def choose_column(column: str | None, names: list[str], path: Path) -> str:
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+def choose_column(column: str | None, names: list[str], path: _Named) -> str:
     """Return the column that holds the items: the named one, or the only one."""
     if column is None and len(names) == 1:
         return names[0]
@@ -118,10 +113,15 @@ def choose_column(column: str | None, names: list[str], path: Path) -> str:
 def read_lines(path: Path, column: str | None) -> Iterator[str]:
     """Give the lines that are not blank."""
     _refuse_column(path, column)
-    with open_text(path) as file:
-        for line in _texts_only(file):
-            if line.strip():
-                yield line.rstrip("\n").rstrip("\r")
+    rows = line_rows(Source.of(path), lambda _: [LINES])
+    return (cells[0] for _, cells in rows)
+
+
+def read_column(path: Path, column: str | None) -> Iterator[Any]:
+    """Give one column of a table."""
+    source = Source.of(path, ROWS)
+    rows = ROWS[source.ending](source, lambda names: [choose_column(column, names, path)])
+    return (cells[0] for _, cells in rows)
 
 
 def _refuse_column(path: Path, column: str | None) -> None:
@@ -131,29 +131,6 @@ def _refuse_column(path: Path, column: str | None) -> None:
             "It would be ignored.",
             "Leave it out, or pass a .csv or .jsonl file.",
         )
-
-
-def read_csv(path: Path, column: str | None) -> Iterator[str]:
-    """Give one column of a table with a header, comma-separated."""
-    # The csv module wants line ends as they are: a cell may hold some.
-    with open_text(path, newline="") as file, _long_cells():
-        reader = csv.DictReader(_texts_only(file))
-        if reader.fieldnames:
-            chosen = choose_column(column, list(reader.fieldnames), path)
-            for row in reader:
-                if None in row:  # where the reader puts what is beyond the last column
-                    message = f"line {reader.line_num} has more cells than the header has columns"
-                    raise ValueError(message)
-                yield row[chosen]
-
-
-def read_jsonl(path: Path, column: str | None) -> Iterator[Any]:
-    """Give one field of the objects in a file that has one on each line."""
-    # Any line may bring a new field, so they are all read once for the names alone.
-    names = list(dict.fromkeys(name for row in _json_rows(path) for name in row))
-    if names:
-        chosen = choose_column(column, names, path)
-        yield from (row.get(chosen) for row in _json_rows(path))
 
 
 def read_npy(path: Path, column: str | None) -> Any:
@@ -175,77 +152,5 @@ def read_npy(path: Path, column: str | None) -> Any:
     return np.array(array)
 
 
-#: From the ending of a file's name, in lower case, to its reader.
-READERS: dict[str, Reader] = {
-    ".txt": read_lines,
-    ".txt.gz": read_lines,
-    ".csv": read_csv,
-    ".csv.gz": read_csv,
-    ".jsonl": read_jsonl,
-    ".jsonl.gz": read_jsonl,
-    ".npy": read_npy,
-}
-
-
-def _reader_of(path: Path) -> Reader | None:
-    if path.exists() and not path.is_file():
-        raise InputError(
-            f"{str(path)!r} is a folder, a pipe or a device.",
-            "The ending of a file's name says how it is read, and some are read twice.",
-            "Write the items to a file first, for example items.txt.",
-        )
-    if not path.is_file():
-        raise MissingFileError(
-            f"there is no file {str(path)!r}.", "It holds the items.", "Check the path."
-        )
-    double = "".join(path.suffixes[-2:]).lower()
-    return READERS.get(double) or READERS.get(path.suffix.lower())
-
-
-@contextmanager
-def _one_message(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except READ_ERRORS as error:
-        if isinstance(error, FewpairsError):
-            raise
-        raise InputError(
-            f"{path.name} cannot be read: {error}",
-            "Nothing was evaluated.",
-            "Text files must be UTF-8, .jsonl files hold one object a line, .npy files numbers.",
-        ) from error
-
-
-@contextmanager
-def _long_cells() -> Iterator[None]:
-    # The limit is one for the whole process, so it is put back.
-    before = csv.field_size_limit(_LONGEST_CELL)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
-
-
-def _texts_only(lines: Iterable[str]) -> Iterator[str]:
-    """Refuse what is valid UTF-8 and no text: UTF-16 without a mark, or bytes of a program."""
-    for number, line in enumerate(lines, start=1):
-        if "\0" in line:
-            message = f"line {number} has the character NUL, which no text has"
-            raise ValueError(message)
-        yield line
-
-
-def _json_rows(path: Path) -> Iterator[dict[str, Any]]:
-    with open_text(path) as file:
-        for number, line in enumerate(file, start=1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except json.JSONDecodeError as error:
-                message = f"line {number} is not JSON: {error}"
-                raise ValueError(message) from error
-            if not isinstance(row, dict):
-                message = f"line {number} is not an object with named fields"
-                raise ValueError(message)  # noqa: TRY004 - a fault of the file, not of a caller
-            yield row
+#: From the ending of a file's name, in lower case, to its reader; tables are in `rows.ROWS`.
+READERS: dict[str, Reader] = {".txt": read_lines, ".txt.gz": read_lines, ".npy": read_npy}

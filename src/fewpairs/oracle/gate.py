@@ -57,8 +57,9 @@ class Gate:
         resumable: bool = True,
     ) -> None:
         self.similarity = as_similarity(similarity)
-        self.items = as_items(items)
-        self.others = self.items if others is None else as_items(others)
+        records = bool(self.similarity.takes_records)
+        self.items = as_items(items, records=records)
+        self.others = self.items if others is None else as_items(others, records=records)
         self.square = others is None
         self.n_jobs = count_jobs(n_jobs)
         self.progress = progress

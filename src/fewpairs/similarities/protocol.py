@@ -56,6 +56,8 @@ class Similarity:
         Δ(x, x), if it is the same known number for every item; it is then never evaluated.
     takes_vectors : bool
         Whether items are rows of a numeric array.
+    takes_records : bool
+        Whether items have named fields, so that the rows of a data frame are items.
     evaluations_per_entry : int
         How many evaluations one entry costs.
     symmetry_proven : bool
@@ -79,6 +81,7 @@ class Similarity:
     block_size: int | tuple[int, int] | None = None
     diagonal: float | None = None
     takes_vectors: bool = False
+    takes_records: bool = False
     evaluations_per_entry: int = 1
     symmetry_proven: bool = False
 

@@ -1,0 +1,128 @@
+"""What a command on tables has found: written to a file, and told in a few words or as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from fewpairs.cli.comparing import Compared
+from fewpairs.cli.stopping import partial_of
+from fewpairs.errors import InputError
+from fewpairs.files.tables import STANDARD_OUTPUT, check_table_path, write_table
+from fewpairs.files.writing import refuse_overwriting
+from fewpairs.items.tables import Table
+
+#: What is told of a recall.
+_RECALL = ("value", "low", "high", "target")
+
+
+def check_outputs(
+    outputs: Iterable[Path | None], inputs: Iterable[Path | None], *, as_json: bool
+) -> None:
+    """Refuse outputs that cannot be written, or that are inputs, before anything is evaluated."""
+    written = [output for output in outputs if output is not None]
+    given = [path for path in inputs if path is not None]
+    for output in written:
+        check_table_path(output)
+        refuse_overwriting(output, given)
+        refuse_overwriting(partial_of(kept_as(output)), given)
+    if len({output.resolve() for output in written}) < len(written):
+        raise InputError(
+            f"two outputs are called {str(written[0])!r}.",
+            "The second would take the place of the first.",
+            "Choose another name for one of them.",
+        )
+    if as_json and STANDARD_OUTPUT in written:
+        raise InputError(
+            "--json was given, and a table goes to standard output.",
+            "Both would be mixed up there.",
+            "Write the table to a file: -o pairs.csv.",
+        )
+
+
+def kept_as(output: Path) -> Path:
+    """Return the name by which evaluations are kept if a run for this output is stopped."""
+    return Path("fewpairs-output") if output == STANDARD_OUTPUT else output
+
+
+def write_pairs(output: Path, found: Any, compared: Compared) -> None:
+    """Write pairs with their ids, exact similarities, and what was compared."""
+    columns: dict[str, list[Any]] = {
+        "left": [compared.left.ids[i] for i in found.left.tolist()],
+        "right": [compared.right.ids[j] for j in found.right.tolist()],
+        "similarity": [float(value) for value in found.similarities],
+    }
+    columns |= _beside("left_", compared.left, found.left.tolist())
+    columns |= _beside("right_", compared.right, found.right.tolist())
+    write_table(output, columns)
+
+
+def write_groups(output: Path, labels: list[int], table: Table) -> None:
+    """Write every row with the number of its group, so that it can be joined to the table."""
+    named = {"id": table.ids, "group": labels}
+    beside = _beside("", table, range(len(table)))
+    write_table(output, named | {name: beside[name] for name in beside if name not in named})
+
+
+def tell(
+    found: Any,
+    compared: Compared,
+    output: Path,
+    *,
+    as_json: bool,
+    groups: Path | None = None,
+    labels: list[int] | None = None,
+) -> None:
+    """Say how many pairs were found, what was spent, and how many may be missing."""
+    pairs = len(found.left)
+    several = sum(count > 1 for count in Counter(labels or ()).values())
+    if as_json:
+        facts = {
+            "pairs": pairs,
+            "rows": [len(compared.left), len(compared.right)],
+            "recall": {name: _number(found.recall, name) for name in _RECALL},
+            "evaluations": int(found.evaluations),
+            "spent": {purpose: int(count) for purpose, count in found.spent.items()},
+            "output": str(output),
+        }
+        facts |= {} if labels is None else {"groups": several, "groups_output": str(groups)}
+        typer.echo(json.dumps(facts, ensure_ascii=False))
+        return
+    spent = _counted(found.evaluations, "evaluation")
+    lines = [
+        f"{_counted(pairs, 'pair')} of {_all_pairs(compared):,}, by {spent}.",
+        str(found.recall),
+    ]
+    if labels is not None:
+        lines.append(f"{_counted(several, 'group')} of more than one row, saved to {groups}")
+    if output != STANDARD_OUTPUT:
+        lines.append(f"saved to {output}")
+    # Standard output holds nothing but a table where one goes there.
+    typer.echo("\n".join(lines), err=STANDARD_OUTPUT in (output, groups))
+
+
+def _all_pairs(compared: Compared) -> int:
+    n, m = compared.oracle.shape
+    if not compared.oracle.square:
+        return n * m
+    return n * (n - 1) // (2 if compared.oracle.symmetric else 1)
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _number(recall: Any, name: str) -> float | None:
+    value = getattr(recall, name, None)
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def _beside(prefix: str, table: Table, places: Iterable[int]) -> dict[str, list[Any]]:
+    at = list(places)
+    return {prefix + name: [cells[k] for k in at] for name, cells in table.columns.items()}

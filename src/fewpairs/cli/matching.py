@@ -1,0 +1,212 @@
+"""Commands that answer for tables: match, dedupe, neighbors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fewpairs.cli.answers import check_outputs, kept_as, tell, write_groups, write_pairs
+from fewpairs.cli.columns import Columns, Form
+from fewpairs.cli.comparing import Choice, Compared, compare
+from fewpairs.cli.options import (
+    AboveOption,
+    AsymmetricOption,
+    BelowOption,
+    BudgetOption,
+    ColumnsOption,
+    DelimiterOption,
+    EncodingOption,
+    FormatOption,
+    GammaOption,
+    IdOption,
+    JobsOption,
+    JsonOption,
+    OtherTableOption,
+    OwnSimilarityOption,
+    RecallOption,
+    RightColumnsOption,
+    RightIdOption,
+    SeedOption,
+    TableFile,
+    TableOutputOption,
+    VectorsOption,
+    whole_budget,
+)
+from fewpairs.errors import InputError
+
+# NumPy and SciPy take a while to load, so each command imports what it needs: --help is instant.
+
+
+def match(
+    left: TableFile,
+    right: TableFile,
+    output: TableOutputOption,
+    column: ColumnsOption = None,
+    id_column: IdOption = None,
+    right_column: RightColumnsOption = None,
+    right_id: RightIdOption = None,
+    similarity: OwnSimilarityOption = "levenshtein",
+    above: AboveOption = None,
+    below: BelowOption = None,
+    recall: RecallOption = 0.95,
+    budget: BudgetOption = None,
+    one_to_one: Annotated[
+        bool, typer.Option("--one-to-one", help="Give each row at most one partner.")
+    ] = False,
+    asymmetric: AsymmetricOption = False,
+    gamma: GammaOption = None,
+    vectors: VectorsOption = None,
+    encoding: EncodingOption = "utf-8",
+    delimiter: DelimiterOption = None,
+    form: FormatOption = "csv",
+    seed: SeedOption = 0,
+    jobs: JobsOption = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """List the pairs of rows of two tables that are alike, and say how many may be missing."""
+    threshold = _threshold(above, below)
+    check_outputs((output,), (left, right, vectors), as_json=as_json)
+    compared = compare(
+        left,
+        right,
+        Columns.typed(column, id_column, right_column, right_id),
+        Form(encoding, delimiter, form),
+        Choice(similarity, asymmetric, gamma, vectors),
+        jobs,
+    )
+    with _kept(compared, output, vectors) as answers:
+        found = answers.find_pairs(
+            compared.oracle,
+            **threshold,
+            recall=recall,
+            budget=whole_budget(budget),
+            one_to_one=one_to_one,
+            random_state=seed,
+        )
+        write_pairs(output, found, compared)
+    tell(found, compared, output, as_json=as_json)
+
+
+def dedupe(
+    table: TableFile,
+    output: TableOutputOption,
+    groups: Annotated[
+        Path | None, typer.Option(help="Also write every row with the number of its group.")
+    ] = None,
+    column: ColumnsOption = None,
+    id_column: IdOption = None,
+    similarity: OwnSimilarityOption = "levenshtein",
+    above: AboveOption = None,
+    below: BelowOption = None,
+    recall: RecallOption = 0.95,
+    budget: BudgetOption = None,
+    asymmetric: AsymmetricOption = False,
+    gamma: GammaOption = None,
+    vectors: VectorsOption = None,
+    encoding: EncodingOption = "utf-8",
+    delimiter: DelimiterOption = None,
+    form: FormatOption = "csv",
+    seed: SeedOption = 0,
+    jobs: JobsOption = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """List the pairs of rows of one table that are alike, and say how many may be missing."""
+    threshold = _threshold(above, below)
+    check_outputs((output, groups), (table, vectors), as_json=as_json)
+    compared = compare(
+        table,
+        None,
+        Columns.typed(column, id_column),
+        Form(encoding, delimiter, form),
+        Choice(similarity, asymmetric, gamma, vectors),
+        jobs,
+    )
+    labels: list[int] | None = None
+    with _kept(compared, output, vectors) as answers:
+        found = answers.find_pairs(
+            compared.oracle,
+            **threshold,
+            recall=recall,
+            budget=whole_budget(budget),
+            random_state=seed,
+        )
+        write_pairs(output, found, compared)
+        if groups is not None:
+            labels = [int(label) for label in found.groups()]
+            write_groups(groups, labels, compared.left)
+    tell(found, compared, output, as_json=as_json, groups=groups, labels=labels)
+
+
+def neighbors(
+    table: TableFile,
+    output: TableOutputOption,
+    k: Annotated[int, typer.Option("-k", help="How many neighbours of each row.")] = 10,
+    others: OtherTableOption = None,
+    column: ColumnsOption = None,
+    id_column: IdOption = None,
+    right_column: RightColumnsOption = None,
+    right_id: RightIdOption = None,
+    similarity: OwnSimilarityOption = "levenshtein",
+    recall: RecallOption = 0.95,
+    budget: BudgetOption = None,
+    asymmetric: AsymmetricOption = False,
+    gamma: GammaOption = None,
+    vectors: VectorsOption = None,
+    encoding: EncodingOption = "utf-8",
+    delimiter: DelimiterOption = None,
+    form: FormatOption = "csv",
+    seed: SeedOption = 0,
+    jobs: JobsOption = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """List the rows most similar to each row of a table, best first."""
+    _refuse_idle(others, right_column, right_id)
+    check_outputs((output,), (table, others, vectors), as_json=as_json)
+    compared = compare(
+        table,
+        others,
+        Columns.typed(column, id_column, right_column, right_id),
+        Form(encoding, delimiter, form),
+        Choice(similarity, asymmetric, gamma, vectors),
+        jobs,
+    )
+    with _kept(compared, output, vectors) as answers:
+        found = answers.find_nearest(
+            compared.oracle, k=k, recall=recall, budget=whole_budget(budget), random_state=seed
+        )
+        write_pairs(output, found, compared)
+    tell(found, compared, output, as_json=as_json)
+
+
+@contextmanager
+def _kept(compared: Compared, output: Path, vectors: Path | None) -> Iterator[Any]:
+    """Give the functions that answer; what they evaluate is kept if the command ends early."""
+    import fewpairs  # noqa: PLC0415 - --help is instant
+    from fewpairs.cli.stopping import kept_unless_done  # noqa: PLC0415
+
+    with kept_unless_done(compared.oracle, kept_as(output), vectors):
+        yield fewpairs
+
+
+def _threshold(above: float | None, below: float | None) -> dict[str, float]:
+    if (above is None) == (below is None):
+        raise InputError(
+            f"{'neither' if above is None else 'both'} of --above and --below "
+            f"{'was' if above is None else 'were'} given.",
+            "It says which pairs count as alike.",
+            "Pass --above 0.9 for a similarity, or --below 3 for a distance.",
+        )
+    return {"above": above} if below is None else {"below": below}  # type: ignore[dict-item]
+
+
+def _refuse_idle(others: Path | None, right_column: Any, right_id: str | None) -> None:
+    if others is None and (right_column or right_id):
+        raise InputError(
+            "--right-column or --right-id was given without --others.",
+            "There is no other file whose columns it could name.",
+            "Leave it out, or name the file with --others.",
+        )

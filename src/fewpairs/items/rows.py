@@ -1,0 +1,182 @@
+"""Rows of tables, format by format: numbered, with the cells of the columns that were chosen.
+
+The ending of a file's name chooses its reader from the table `ROWS`. A reader is a function
+``reader(source, choose)``:
+
+- ``source`` is a `Source`, which opens the file;
+- ``choose(names)`` is called once with the names of the columns that are there, and returns those
+  that are wanted, in the order that is wanted; it raises what is to be told if one is not there;
+- it gives ``(number, cells)`` for each row: where a person finds it, and a tuple with the cells of
+  these columns, None where there is none;
+- what it raises of `READ_ERRORS` becomes one message that names the file.
+
+A new format is one more entry, also from outside of fewpairs.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from fewpairs.errors import first_installed
+from fewpairs.items.sources import Source, texts_only
+
+Choose = Callable[[list[str]], list[str]]
+Rows = Iterator[tuple[int, tuple[Any, ...]]]
+
+#: What the lines of a plain text are called, where a column needs a name.
+LINES = "text"
+#: Longest cell of a .csv file, in characters. Python's own limit of 131,072 is less than a book;
+#: this is the largest number that the csv module takes on every system.
+_LONGEST_CELL = 2**31 - 1
+#: The first that is installed is taken: pyarrow refuses damaged files, polars may end the program.
+#: pandas is none of them, because it reads Parquet by pyarrow itself.
+_PARQUET = ("pyarrow", "polars")
+
+
+def line_rows(source: Source, choose: Choose) -> Rows:
+    """Give the lines that are not blank, each with its number in the file."""
+    width = len(choose([LINES]))
+    with source.open_text() as file:
+        for number, line in enumerate(texts_only(file), start=1):
+            if line.strip():
+                yield number, (line.rstrip("\n").rstrip("\r"),) * width
+
+
+def csv_rows(source: Source, choose: Choose) -> Rows:
+    """Give the rows of a table with a header, counted from 1 below it."""
+    default = "\t" if source.ending.startswith(".tsv") else ","
+    # The csv module wants line ends as they are: a cell may hold some.
+    with source.open_text(newline="") as file, _long_cells():
+        reader = csv.reader(texts_only(file), delimiter=source.delimiter or default)
+        rows = (row for row in reader if row)  # a blank line is no row
+        names = next(rows, [])
+        places = _places(choose(names), names) if names else []
+        for number, row in enumerate(rows, start=1):
+            if len(row) > len(names):
+                message = f"line {reader.line_num} has more cells than the header has columns"
+                raise ValueError(message)
+            yield number, tuple(row[at] if at < len(row) else None for at in places)
+
+
+def json_rows(source: Source, choose: Choose) -> Rows:
+    """Give the objects of a file that has one on each line, each with its line's number.
+
+    A field of an object within an object has a name with a dot: ``fields.title``.
+    """
+    # Any line may bring a new field, so they are all read once for the names alone.
+    names = list(dict.fromkeys(name for _, row in _objects(source) for name in leaves(row)))
+    if names:
+        chosen = choose(names)
+        for number, row in _objects(source):
+            yield number, tuple(leaf(row, name) for name in chosen)
+
+
+def parquet_rows(source: Source, choose: Choose) -> Rows:
+    """Give the rows of a Parquet file, counted from 1; fields within fields as in `json_rows`."""
+    import narwhals.stable.v2 as nw  # noqa: PLC0415 - the command starts fast
+
+    library: Any = first_installed(_PARQUET, "parquet", f"reading {source.name}")
+    where: Any = source.path if source.content is None else source.open_bytes()
+    with _parquet_faults():
+        frame = nw.scan_parquet(where, backend=library)
+        tops = {
+            name: top for top, kind in frame.collect_schema().items() for name in _names(top, kind)
+        }
+    chosen = choose(list(tops))
+    with _parquet_faults():
+        wanted = list(dict.fromkeys(tops[name] for name in chosen))
+        rows = frame.select(wanted).collect().iter_rows(named=True)
+    for number, row in enumerate(rows, start=1):
+        yield number, tuple(leaf(row, name) for name in chosen)
+
+
+#: From the ending of a file's name, in lower case, to the reader of its rows.
+ROWS: dict[str, Callable[[Source, Choose], Rows]] = {
+    ".txt": line_rows,
+    ".txt.gz": line_rows,
+    ".csv": csv_rows,
+    ".csv.gz": csv_rows,
+    ".tsv": csv_rows,
+    ".tsv.gz": csv_rows,
+    ".jsonl": json_rows,
+    ".jsonl.gz": json_rows,
+    ".parquet": parquet_rows,
+}
+
+
+def leaves(row: dict[str, Any], above: str = "") -> Iterator[str]:
+    """Give the names of the fields that hold no further ones."""
+    for name, value in row.items():
+        if isinstance(value, dict) and value:
+            yield from leaves(value, f"{above}{name}.")
+        else:
+            yield above + name
+
+
+def leaf(row: Any, name: str) -> Any:
+    """Return what a field holds, or None; a name with a dot may also be the field's own."""
+    if not isinstance(row, dict):
+        return None
+    if name in row:
+        return row[name]
+    dots = (at for at, letter in enumerate(name) if letter == ".")
+    found = (leaf(row[name[:at]], name[at + 1 :]) for at in dots if name[:at] in row)
+    return next((value for value in found if value is not None), None)
+
+
+def _names(name: str, kind: Any) -> Iterator[str]:
+    """Give the names of a Parquet column's leaves: its own, if it has no fields."""
+    fields = getattr(kind, "fields", None)
+    if not fields:
+        yield name
+    for inner in fields or ():
+        yield from _names(f"{name}.{inner.name}", inner.dtype)
+
+
+def _places(chosen: list[str], names: list[str]) -> list[int]:
+    twice = next((name for name in chosen if names.count(name) > 1), None)
+    if twice is not None:
+        message = f"its header has the column {twice!r} {names.count(twice)} times"
+        raise ValueError(message)
+    return [names.index(name) for name in chosen]
+
+
+def _objects(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
+    with source.open_text() as file:
+        for number, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except json.JSONDecodeError as error:
+                message = f"line {number} is not JSON: {error}"
+                raise ValueError(message) from error
+            if not isinstance(row, dict):
+                message = f"line {number} is not an object with named fields"
+                raise ValueError(message)  # noqa: TRY004 - a fault of the file, not of a caller
+            yield number, row
+
+
+@contextmanager
+def _parquet_faults() -> Iterator[None]:
+    try:
+        yield
+    except BaseException as error:  # each library has its own
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise  # Ctrl-C; a fault of polars's core is no Exception either
+        message = f"it is no Parquet file ({type(error).__name__}: {error})"
+        raise ValueError(message) from error
+
+
+@contextmanager
+def _long_cells() -> Iterator[None]:
+    # The limit is one for the whole process, so it is put back.
+    before = csv.field_size_limit(_LONGEST_CELL)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)

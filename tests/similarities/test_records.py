@@ -1,0 +1,222 @@
+"""Similarity of records: a weighted mean of what their fields say."""
+
+from __future__ import annotations
+
+import pickle
+from collections import namedtuple
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import fewpairs as fp
+from fewpairs.errors import InputError, SimilarityError, UnknownNameError
+
+PEOPLE = [
+    {"name": "Anna Smith", "city": "Oslo", "born": 1970.0},
+    {"name": "Anna Smyth", "city": "Oslo", "born": 1971.0},
+    {"name": "Bob Jones", "city": "Bergen", "born": 1985.0},
+    {"name": "Rob Johns", "city": "Bergen", "born": 1984.0},
+    {"name": "Cleo Li", "city": "Molde", "born": 1990.0},
+]
+HOLES = [*PEOPLE, {"name": "Anna Smith", "city": "  ", "born": None}, {"city": None}]
+FIELDS = {"name": ("jaro_winkler", 2.0), "city": "levenshtein"}
+
+
+def letters(a, b):
+    return len(set(a) & set(b)) / len(set(a) | set(b))
+
+
+def by_hand(a, b, missing="skip"):
+    total = weights = 0.0
+    for field, (scorer, weight) in {**FIELDS, "city": ("levenshtein", 1.0)}.items():
+        x, y = (str(record.get(field) or "").strip() for record in (a, b))
+        if x and y:
+            total += weight * fp.StringSimilarity(scorer).pairs([(x, y)])[0]
+            weights += weight
+        elif missing != "skip":
+            total += weight * missing
+            weights += weight
+    return total / weights if weights else 0.0
+
+
+@pytest.mark.parametrize("missing", ["skip", 0.0, 0.5])
+def test_it_is_the_weighted_mean_of_what_is_there(missing):
+    alike = fp.RecordSimilarity(FIELDS, missing=missing)
+    expected = np.array([[by_hand(a, b, missing) for b in HOLES] for a in HOLES])
+    oracle = fp.Oracle(HOLES, alike)
+    n = len(HOLES)
+    assert np.allclose(oracle.columns(range(n)), expected)
+    assert oracle.evaluations == n * (n - 1) // 2  # symmetric, and the diagonal is declared
+    rows, columns = np.divmod(np.arange(n * n), n)
+    scattered = fp.Oracle(HOLES, alike, others=HOLES).entries(rows, columns)
+    assert np.allclose(scattered, expected.ravel())
+    listed = alike.pairs([(a, b) for a in HOLES for b in HOLES])
+    assert np.allclose(listed, expected.ravel())
+    both = fp.Oracle(HOLES, alike, others=HOLES[:3]).columns(range(3))
+    assert np.allclose(both, expected[:, :3])
+
+
+def test_every_kind_of_record_gives_the_same():
+    alike = fp.RecordSimilarity(FIELDS)
+    expected = fp.Oracle(PEOPLE, alike).columns([0, 2])
+    Row = namedtuple("Row", ["name", "city", "born"])  # noqa: PYI024 - as pandas makes them
+
+    @dataclass
+    class Person:
+        name: str
+        city: str
+        born: float
+
+    frame = pd.DataFrame(PEOPLE)
+    kinds = (
+        frame,
+        pl.DataFrame(PEOPLE),
+        frame.to_dict("records"),
+        [row for _, row in frame.iterrows()],
+        list(frame.itertuples()),
+        [Row(**p) for p in PEOPLE],
+        [Person(**p) for p in PEOPLE],
+    )
+    for items in kinds:
+        assert np.array_equal(fp.Oracle(items, alike).columns([0, 2]), expected)
+
+
+def test_what_data_frames_have_for_nothing_is_missing():
+    rows = [{"name": name, "city": "Oslo"} for name in ("Ann", None, "Bob")]
+    alike = fp.RecordSimilarity(FIELDS)
+    expected = fp.Oracle(rows, alike).columns(range(3))
+    for frame in (pd.DataFrame(rows), pl.DataFrame(rows)):
+        assert np.array_equal(fp.Oracle(frame, alike).columns(range(3)), expected)
+    assert expected[0, 1] == 1.0
+
+
+def test_parts_of_any_kind(kind):
+    functions = {
+        "pair": letters,
+        "pairs": lambda pairs: [letters(a, b) for a, b in pairs],
+        "block": lambda left, right: [[letters(a, b) for b in right] for a in left],
+    }
+    own = fp.similarity(functions[kind], kind=kind, symmetric=True, diagonal=1.0)
+    years = fp.VectorSimilarity("rbf", gamma=0.01)
+    alike = fp.RecordSimilarity({"name": own, "born": (years, 3.0)})
+    assert ("block" in alike.kinds) == (kind == "block")
+    found = fp.Oracle(PEOPLE, alike)
+    for i, j in ((0, 1), (1, 4), (2, 2)):
+        a, b = PEOPLE[i], PEOPLE[j]
+        near = np.exp(-0.01 * (a["born"] - b["born"]) ** 2)
+        expected = (letters(a["name"], b["name"]) + 3 * near) / 4
+        assert found.columns([j])[i, 0] == pytest.approx(expected)
+        assert fp.Oracle(PEOPLE, alike, others=PEOPLE).entries([i], [j]) == pytest.approx(expected)
+
+
+def test_parts_are_asked_only_where_both_sides_are_filled():
+    asked = []
+
+    def record(a, b):
+        asked.append((a, b))
+        return 1.0
+
+    own = fp.similarity(record, kind="pair", symmetric=True, diagonal=1.0)
+    fp.Oracle(HOLES, fp.RecordSimilarity({"city": own, "name": "jaro"})).columns(range(7))
+    assert len(asked) == 10  # pairs of the five records that have a city
+    assert all(a.strip() and b.strip() for a, b in asked)
+
+
+def test_what_is_declared_follows_from_the_parts():
+    assert fp.RecordSimilarity(FIELDS).symmetric
+    assert fp.RecordSimilarity(FIELDS).symmetry_proven
+    assert not fp.RecordSimilarity({"name": "jaro", "city": "partial_ratio"}).symmetric
+    own = fp.similarity(letters, kind="pair", symmetric=True)
+    alike = fp.RecordSimilarity({"name": "jaro", "city": own})
+    assert not alike.symmetry_proven
+    assert alike.known_diagonal(alike.prepare(fp.Oracle(PEOPLE, alike).items)) is None
+    diagonal = fp.Oracle(HOLES, fp.RecordSimilarity(FIELDS)).known().diagonal
+    assert diagonal.tolist() == [1.0] * 6 + [0.0]
+    assert fp.RecordSimilarity({"name": own.symmetrized()}).evaluations_per_entry == 1
+    uneven = fp.similarity(letters, kind="pair", symmetric=False).symmetrized()
+    assert fp.RecordSimilarity({"name": uneven, "city": "jaro"}).evaluations_per_entry == 2
+
+
+def test_block_sizes_suit_every_part():
+    def sized(size, kind="block"):
+        return fp.similarity(letters, kind=kind, symmetric=True, block_size=size)
+
+    def together(*parts):
+        return fp.RecordSimilarity(dict(enumerate(parts))).block_size
+
+    assert together("jaro", sized(100)) == 100
+    assert together("jaro", sized(None, "pair")) == 256
+    assert together(sized((10, 4)), sized((6, 8))) == (6, 4)
+    assert together(sized((10, 4)), sized(12)) == (3, 4)
+    assert together(sized((10, 40)), sized(12)) == (1, 12)
+
+
+def test_the_fingerprint_holds_everything_that_changes_values():
+    variants = [
+        fp.RecordSimilarity(FIELDS),
+        fp.RecordSimilarity(FIELDS, missing=0.0),
+        fp.RecordSimilarity({"name": "jaro_winkler", "city": "levenshtein"}),
+        fp.RecordSimilarity({"name": ("jaro", 2.0), "city": "levenshtein"}),
+        fp.RecordSimilarity({"name": ("jaro_winkler", 2.0), "town": "levenshtein"}),
+    ]
+    assert len({alike.fingerprint for alike in variants}) == len(variants)
+    copy = pickle.loads(pickle.dumps(variants[0]))  # noqa: S301 - our own
+    assert copy.fingerprint == variants[0].fingerprint
+    assert np.array_equal(
+        fp.Oracle(PEOPLE, copy).columns([1]), fp.Oracle(PEOPLE, copy).columns([1])
+    )
+
+
+def test_a_matrix_of_records_takes_new_ones():
+    items = PEOPLE * 6
+    alike = fp.RecordSimilarity(FIELDS)
+    matrix = fp.approximate(items, alike, landmarks=5, random_state=0)
+    assert matrix.nearest(item={"name": "Anna Smith"}, k=1, rerank=30).similarities == 1.0
+    assert matrix.extend(pl.DataFrame(PEOPLE[:2])).shape == (32, 32)
+    features = fp.SimilarityFeatures(alike, n_components=3, random_state=0)
+    assert features.fit_transform(pl.DataFrame(items)).shape[0] == 30
+
+
+@pytest.mark.parametrize(
+    "fields", [{}, None, "name", {"name": ("jaro", 0)}, {"name": ("jaro", -1)}]
+)
+def test_senseless_fields_are_refused(fields):
+    with pytest.raises(InputError):
+        fp.RecordSimilarity(fields)
+
+
+def test_senseless_arguments_are_refused():
+    for missing in ("drop", None, float("nan"), True):
+        with pytest.raises(InputError, match="missing is"):
+            fp.RecordSimilarity(FIELDS, missing=missing)
+    with pytest.raises(UnknownNameError, match='Did you mean "jaro_winkler"'):
+        fp.RecordSimilarity({"name": "jaro_winkle"})
+    with pytest.raises(InputError, match="must be declared"):
+        fp.RecordSimilarity({"name": letters})
+    for weight in (True, "2", float("inf"), float("nan")):
+        with pytest.raises(InputError, match="the weight of the field 'name'"):
+            fp.RecordSimilarity({"name": ("jaro", weight)})
+
+
+def test_items_without_those_fields_are_refused():
+    with pytest.raises(UnknownNameError, match='Did you mean "city"'):
+        fp.Oracle(PEOPLE, fp.RecordSimilarity({"citi": "jaro"}))
+    with pytest.raises(InputError, match=r"item 1 .* is a str, which has no fields"):
+        fp.Oracle([PEOPLE[0], "Ann"], fp.RecordSimilarity(FIELDS))
+    with pytest.raises(InputError, match="not a string") as caught:
+        fp.Oracle(PEOPLE, fp.RecordSimilarity({"born": "jaro"}))
+    assert "field 'born'" in caught.value.__notes__[0]
+
+
+def test_a_part_that_returns_too_few_numbers_is_told():
+    short = fp.similarity(lambda left, right: [[1.0]], kind="block", symmetric=True)
+    with pytest.raises(SimilarityError, match=r"the part .* returned the shape"):
+        fp.Oracle(PEOPLE, fp.RecordSimilarity({"name": short})).columns([0, 1])
+    masked = fp.similarity(
+        lambda a: np.ma.masked_all(len(a)), kind="pairs", symmetric=True, diagonal=1.0
+    )
+    with pytest.raises(fp.errors.NonFiniteError, match="Anna"):
+        fp.Oracle(PEOPLE, fp.RecordSimilarity({"name": masked})).columns([0])

@@ -1,0 +1,458 @@
+"""Commands on tables: match, dedupe, neighbors, as a person types them."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fewpairs as fp
+from fewpairs.cli import main
+from fewpairs.items.readers import read_items
+
+ROOT = Path(__file__).resolve().parent.parent
+LEFT = [("a1", "Anna Smith", "Oslo"), ("a2", "Bob Jones", "Bergen"), ("a3", "Cleo Li", "Molde")]
+RIGHT = [
+    ("b1", "Ana Smith", "Oslo"),
+    ("b2", "Rob Jones", "Bergen"),
+    ("b3", "Anna Smyth", "Bodø"),
+    ("b4", "Zoe Q", "Oslo"),
+]
+HEADER = ["left", "right", "similarity", "left_name", "right_name"]
+
+
+def written(path, rows, delimiter=",", encoding="utf-8"):
+    lines = [delimiter.join(row) for row in [("id", "name", "city"), *rows]]
+    path.write_bytes(("\n".join(lines) + "\n").encode(encoding))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    written(tmp_path / "a.csv", LEFT)
+    written(tmp_path / "b.csv", RIGHT)
+    written(tmp_path / "people.csv", LEFT + RIGHT)
+    return tmp_path
+
+
+@pytest.fixture
+def typed(folder, monkeypatch, capsys):
+    """Run the command, and return what it says on standard output, or on the other if it fails."""
+
+    def run(*arguments, code=0, err=False):
+        monkeypatch.setattr(sys, "argv", ["fewpairs", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        said = capsys.readouterr()
+        assert (end.value.code or 0) == code, said
+        assert "Traceback" not in said.err
+        return said.err if code or err else said.out
+
+    return run
+
+
+def rows_of(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def pairs_of(path):
+    return {(row["left"], row["right"]) for row in rows_of(path)}
+
+
+def score(a, b, scorer="jaro_winkler"):
+    return fp.StringSimilarity(scorer).pairs([(a, b)])[0]
+
+
+NAMES = ("--column", "name", "--id", "id", "--similarity", "jaro_winkler")
+
+
+def test_match(typed, folder):
+    said = typed("match", "a.csv", "b.csv", *NAMES, "--above", 0.85, "-o", "m.csv")
+    assert "saved to m.csv" in said
+    assert "recall" in said
+    rows = rows_of(folder / "m.csv")
+    assert list(rows[0]) == HEADER
+    expected = {(a[0], b[0]): score(a[1], b[1]) for a in LEFT for b in RIGHT}
+    expected = {pair: value for pair, value in expected.items() if value >= 0.85}
+    assert {(row["left"], row["right"]): float(row["similarity"]) for row in rows} == expected
+    assert ("Anna Smith", "Ana Smith") in {(r["left_name"], r["right_name"]) for r in rows}
+    assert not list(folder.glob("*.partial"))
+
+
+def test_match_gives_each_row_one_partner_if_asked(typed, folder):
+    command = ("match", "a.csv", "b.csv", *NAMES, "--above", 0.85)
+    typed(*command, "-o", "m.csv")
+    assert len({left for left, _ in pairs_of(folder / "m.csv")}) < len(pairs_of(folder / "m.csv"))
+    typed(*command, "--one-to-one", "-o", "m.csv")
+    assert pairs_of(folder / "m.csv") == {("a1", "b1"), ("a2", "b2")}
+
+
+def test_the_two_files_may_call_their_columns_otherwise(typed, folder):
+    (folder / "c.csv").write_text("key;title\nc1;Anna Smith\nc2;Nobody\n")
+    (folder / "c.tsv").write_text("key\ttitle\nc1\tAnna Smith\nc2\tNobody\n")
+    typed(
+        "match", "a.csv", "c.tsv", *NAMES, "--right-column", "title", "--right-id", "key",
+        "--above", 0.9, "-o", "m.csv",
+    )  # fmt: skip
+    (row,) = rows_of(folder / "m.csv")
+    assert (row["left"], row["right"]) == ("a1", "c1")
+    assert row["right_title"] == "Anna Smith"
+    message = typed(
+        "match", "a.csv", "c.tsv", *NAMES, "--right-column", "title", "--right-column", "key",
+        "--above", 0.9, "-o", "m.csv", code=2,
+    )  # fmt: skip
+    assert "--right-column was given 2 times, and --column 1 times" in message
+
+
+def test_dedupe_with_groups(typed, folder):
+    said = typed(
+        "dedupe", "people.csv", *NAMES, "--above", 0.85, "-o", "p.csv", "--groups", "g.csv"
+    )
+    assert "2 groups of more than one row, saved to g.csv" in said
+    assert pairs_of(folder / "p.csv") >= {("a1", "b1"), ("a1", "b3"), ("a2", "b2")}
+    groups = rows_of(folder / "g.csv")
+    assert list(groups[0]) == ["id", "group", "name"]
+    assert [row["id"] for row in groups] == [row[0] for row in LEFT + RIGHT]
+    group = {row["id"]: row["group"] for row in groups}
+    assert group["a1"] == group["b1"] == group["b3"] != group["a2"] == group["b2"]
+    assert len({group["a3"], group["b4"], group["a1"], group["a2"]}) == 4
+
+
+def test_neighbors(typed, folder):
+    typed("neighbors", "people.csv", *NAMES, "-k", 2, "-o", "n.csv")
+    rows = rows_of(folder / "n.csv")
+    assert len(rows) == 2 * len(LEFT + RIGHT)
+    values = [float(row["similarity"]) for row in rows if row["left"] == "a1"]
+    assert values == sorted(values, reverse=True)
+    assert {row["right"] for row in rows if row["left"] == "a1"} == {"b1", "b3"}
+    typed("neighbors", "a.csv", "--others", "b.csv", *NAMES, "-k", 1, "-o", "n.csv")
+    found = {row["left"]: row["right"] for row in rows_of(folder / "n.csv")}
+    assert (found["a1"], found["a2"]) in {("b1", "b2"), ("b3", "b2")}
+    options = ("--right-id", "id", "-o", "n.csv")
+    assert "without --others" in typed("neighbors", "a.csv", *NAMES, *options, code=2)
+
+
+def test_several_columns_with_weights(typed, folder):
+    typed(
+        "match", "a.csv", "b.csv", "--column", "name:2", "--column", "city", "--id", "id",
+        "--above", 0.5, "-o", "m.csv",
+    )  # fmt: skip
+    rows = rows_of(folder / "m.csv")
+    texts = ["left_name", "left_city", "right_name", "right_city"]
+    assert list(rows[0]) == ["left", "right", "similarity", *texts]
+    for row in rows:
+        names, cities = (
+            score(row[f"left_{c}"], row[f"right_{c}"], "levenshtein") for c in ("name", "city")
+        )
+        assert float(row["similarity"]) == pytest.approx((2 * names + cities) / 3)
+
+
+@pytest.mark.parametrize("ending", ["tsv", "jsonl", "parquet", "csv.gz", "jsonl.gz"])
+def test_every_format_in_and_out(typed, folder, ending):
+    frame = pl.DataFrame(LEFT + RIGHT, schema=["id", "name", "city"], orient="row")
+    path = folder / f"t.{ending}"
+    if ending == "parquet":
+        frame.write_parquet(path)
+    else:
+        kind = ending.removesuffix(".gz")
+        text = (
+            frame.write_ndjson()
+            if kind == "jsonl"
+            else frame.write_csv(separator="\t" if kind == "tsv" else ",")
+        )
+        path.write_bytes(gzip.compress(text.encode()) if ending.endswith("gz") else text.encode())
+    command = (*NAMES, "--above", 0.85)
+    typed("dedupe", path.name, *command, "-o", f"o.{ending}")
+    typed("dedupe", "people.csv", *command, "-o", "expected.csv")
+    for column in ("left", "right_name"):
+        found = read_items(folder / f"o.{ending}", column)
+        assert found == [row[column] for row in rows_of(folder / "expected.csv")]
+
+
+def test_lines_of_a_text_and_fields_within_fields(typed, folder):
+    (folder / "names.txt").write_text("Anna Smith\n\nAnna Smyth\nZoe\n")
+    typed("dedupe", "names.txt", "--above", 0.8, "-o", "p.csv")
+    (row,) = rows_of(folder / "p.csv")
+    assert (row["left"], row["right"], row["left_text"]) == ("1", "3", "Anna Smith")
+    lines = [{"key": {"n": k}, "f": {"t": t}} for k, t in enumerate(("Ann", "Anne", "Zoe"))]
+    (folder / "n.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    typed("dedupe", "n.jsonl", "--column", "f.t", "--id", "key.n", "--above", 0.7, "-o", "p.jsonl")
+    (line,) = (folder / "p.jsonl").read_text().splitlines()
+    expected = {"left": 0, "right": 1, "similarity": 0.75, "left_f.t": "Ann", "right_f.t": "Anne"}
+    assert json.loads(line) == expected
+
+
+def test_encodings_and_delimiters(typed, folder):
+    written(folder / "l.csv", RIGHT, ";", "latin-1")
+    form = ("--encoding", "latin-1", "--delimiter", ";")
+    command = ("dedupe", "l.csv", "--column", "city", "--id", "id", "--above", 0.9, "-o", "p.csv")
+    typed(*command, *form)
+    assert pairs_of(folder / "p.csv") == {("b1", "b4")}
+    assert "UTF-8" in typed(*command, code=2)
+    assert "'latin-99' is not known" in typed(*command, "--encoding", "latin-99", code=2)
+    assert "one character" in typed(*command, "--delimiter", "", code=2)
+    written(folder / "l.csv", RIGHT, ";")
+    assert 'unknown column "id"' in typed(*command, code=2)
+
+
+class Pipe:
+    """Standard input as a pipe."""
+
+    def __init__(self, content):
+        self.buffer = io.BytesIO(content)
+
+
+def test_pipes(typed, folder, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", Pipe((folder / "b.csv").read_bytes()))
+    command = (*NAMES, "--above", 0.85)
+    out = typed("match", "a.csv", "-", *command, "-o", "-")
+    typed("match", "a.csv", "b.csv", *command, "-o", "m.csv")
+    assert out == (folder / "m.csv").read_text()
+    monkeypatch.setattr(sys, "stdin", Pipe((folder / "b.csv").read_bytes()))
+    assert "recall" in typed("match", "a.csv", "-", *command, "-o", "-", err=True)
+    monkeypatch.setattr(sys, "stdin", Pipe(b"Ann\nAnne\n"))
+    assert "Ann,Anne" in typed("dedupe", "-", "--format", "txt", "--above", 0.7, "-o", "-")
+    assert "read only once" in typed("match", "-", "-", *command, "-o", "m.csv", code=2)
+    assert "mixed up" in typed("dedupe", "a.csv", *command, "-o", "-", "--json", code=2)
+
+
+def test_a_reader_that_has_enough_is_no_fault(folder):
+    (folder / "many.txt").write_text("\n".join(f"name {i}" for i in range(300)))
+    command = "from fewpairs.cli import main; main()"
+    arguments = ["dedupe", "many.txt", "--above", "0.1", "-o", "-"]
+    with subprocess.Popen(
+        [sys.executable, "-c", command, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout.readline() == "left,right,similarity,left_text,right_text\n"
+        process.stdout.close()
+        said = process.stderr.read()
+    assert process.returncode == 0, said
+    assert "recall" in said
+    assert "Exception" not in said
+    assert not list(folder.glob("*.partial"))
+
+
+def test_a_closed_standard_input_is_one_message(typed, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    assert "is closed" in typed("dedupe", "-", "--above", 1, "-o", "m.csv", code=2)
+
+
+def test_json(typed, folder):
+    said = typed(
+        "dedupe", "people.csv", *NAMES, "--above", 0.85, "-o", "p.csv", "--groups", "g.tsv",
+        "--json",
+    )  # fmt: skip
+    facts = json.loads(said)
+    assert facts["pairs"] == len(rows_of(folder / "p.csv"))
+    assert facts["rows"] == [7, 7]
+    assert set(facts["recall"]) == {"value", "low", "high", "target"}
+    assert facts["evaluations"] == sum(facts["spent"].values()) == 21
+    assert (facts["groups"], facts["groups_output"]) == (2, "g.tsv")
+    assert facts["output"] == "p.csv"
+
+
+def test_nothing_found_is_a_table_without_rows(typed, folder):
+    said = typed("match", "a.csv", "b.csv", *NAMES, "--above", 1.5, "-o", "m.csv")
+    assert said.startswith("0 pairs of 12, by 12 evaluations.\n")
+    assert (folder / "m.csv").read_text() == ",".join(HEADER) + "\n"
+
+
+# ------------------------------------------------------------------ a person's own similarity
+
+
+def test_a_function_of_the_current_folder(typed, folder):
+    (folder / "own_letters.py").write_text(
+        "def distance(a, b):\n    return float(len(set(a) ^ set(b)))\n"
+        "def first(a, b):\n    return float(a['name'][0] == b['name'][0])\n"
+        "def longer(a, b):\n    return float(len(a) > len(b))\n"
+        "def broken(a, b):\n    return 'x'\n"
+        "word = 3\n"
+    )
+    own = ("--column", "name", "--id", "id", "--similarity")
+    typed("match", "a.csv", "b.csv", *own, "own_letters:distance", "--below", 1, "-o", "m.csv")
+    assert ("a1", "b1") in pairs_of(folder / "m.csv")
+    rows = ("--column", "name", "--column", "city", "--similarity", "own_letters:first")
+    typed("match", "a.csv", "b.csv", *rows, "--above", 1, "-o", "m.csv")
+    assert pairs_of(folder / "m.csv") == {("1", "1"), ("1", "3")}
+    way = (*own, "own_letters:longer", "--asymmetric", "--above", 1, "-o", "m.csv")
+    typed("dedupe", "a.csv", *way)
+    assert pairs_of(folder / "m.csv") == {("a1", "a2"), ("a1", "a3"), ("a2", "a3")}
+    weighted = ("dedupe", "a.csv", "--column", "name:2", *own[2:], "own_letters:longer")
+    assert "would be ignored" in typed(*weighted, "--above", 1, "-o", "m.csv", code=2)
+    for wrong, says in (
+        ("own_letters:distanc", 'Did you mean "distance"'),
+        ("own_letters:word", "not a function"),
+        ("own_nothing:f", "cannot be imported: ModuleNotFoundError"),
+        ("own_letters:", "unknown function"),
+        ("own_letters:broken", "returned a list of str"),
+        ("levenstein", 'Did you mean "levenshtein"'),
+    ):
+        message = typed("dedupe", "a.csv", *own, wrong, "--above", 1, "-o", "w.csv", code=2)
+        assert says in message, wrong
+    assert not (folder / "w.csv").exists()
+    with_name = (*NAMES, "--asymmetric", "--above", 1, "-o", "w.csv")
+    assert "is known" in typed("dedupe", "a.csv", *with_name, code=2)
+
+
+def test_a_similarity_that_declares_itself(typed, folder):
+    (folder / "own_ready.py").write_text(
+        "import fewpairs as fp\nready = fp.StringSimilarity('jaro_winkler')\n"
+    )
+    own = ("--column", "name", "--id", "id", "--similarity", "own_ready:ready")
+    typed("dedupe", "people.csv", *own, "--above", 0.85, "-o", "p.csv")
+    typed("dedupe", "people.csv", *NAMES, "--above", 0.85, "-o", "q.csv")
+    assert (folder / "p.csv").read_bytes() == (folder / "q.csv").read_bytes()
+
+
+def test_a_module_that_raises_is_one_message(typed, folder):
+    (folder / "own_faulty.py").write_text("1 / 0\n")
+    own = ("--column", "name", "--similarity", "own_faulty:f", "--above", 1, "-o", "m.csv")
+    assert "ZeroDivisionError: division by zero" in typed("dedupe", "a.csv", *own, code=2)
+
+
+def test_what_was_paid_for_is_kept_and_used(typed, folder):
+    code = (
+        "from pathlib import Path\n"
+        "def count(a, b):\n"
+        "    asked = Path('asked')\n"
+        "    done = int(asked.read_text()) if asked.exists() else 0\n"
+        "    if done == 10:\n        asked.write_text('11')\n        raise {}\n"
+        "    asked.write_text(str(done + 1))\n"
+        "    return float(len(set(a) & set(b)))\n"
+    )
+    for module, fault, ends, says in (
+        ("own_stopped", "KeyboardInterrupt", 130, "stopped after 11 evaluations"),
+        ("own_failing", "TimeoutError('gone')", 2, "gone"),
+    ):
+        (folder / f"{module}.py").write_text(code.format(fault))
+        (folder / "asked").unlink(missing_ok=True)
+        command = ("dedupe", "people.csv", "--column", "name", "--similarity", f"{module}:count")
+        command += ("--above", 6, "-o", "p.csv")
+        message = typed(*command, code=ends)
+        assert says in message
+        assert "kept in p.csv.partial" in message
+        assert (folder / "p.csv.partial").exists()
+        assert "going on with 11 evaluations" in typed(*command, err=True)
+        assert not (folder / "p.csv.partial").exists()
+        assert int((folder / "asked").read_text()) == 22  # 21 pairs, one of them twice
+
+
+# ------------------------------------------------------------------ what is refused
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("match", "a.csv", "no.csv", "--above", 1, "-o", "m.csv"), "no file 'no.csv'"),
+        (("match", "a.csv", "b.csv", "--above", 1, "-o", "m.csv"), "id, name, city"),
+        (("dedupe", "a.csv", "--column", "nam", "--above", 1, "-o", "m.csv"), '"name"'),
+        (("dedupe", "a.csv", "--id", "Id", "--above", 1, "-o", "m.csv"), 'Did you mean "id"'),
+        (("dedupe", "a.csv", *NAMES, "-o", "m.csv"), "neither of --above and --below"),
+        (("dedupe", "a.csv", *NAMES, "--above", 1, "--below", 2, "-o", "m.csv"), "both of"),
+        (("dedupe", "a.csv", *NAMES, "--above", 1, "-o", "m.xlsx"), 'unknown file ending ".xlsx"'),
+        (("dedupe", "a.csv", *NAMES, "--above", 1, "-o", "m"), "unknown file ending"),
+        (("dedupe", "a.csv", *NAMES, "--above", 1, "-o", "no/m.csv"), "cannot be written"),
+        (("dedupe", "a.csv", *NAMES, "--above", 1, "-o", "a.csv"), "would be lost"),
+        (("match", "a.csv", "b.csv", *NAMES, "--above", 1, "-o", "b.csv"), "would be lost"),
+        (("neighbors", "a.csv", *NAMES, "-o", "link.csv"), "would be lost"),
+        (
+            ("dedupe", "a.csv", *NAMES, "--above", 1, "-o", "m.csv", "--groups", "a.csv"),
+            "would be lost",
+        ),
+        (
+            ("dedupe", "a.csv", *NAMES, "--above", 1, "-o", "m.csv", "--groups", "./m.csv"),
+            "two outputs",
+        ),
+        (("dedupe", "x.npy", "--above", 1, "-o", "m.csv"), 'unknown file ending ".npy"'),
+        (
+            ("dedupe", "a.csv", "--column", "name:0", "--above", 1, "-o", "m.csv"),
+            "has the weight 0",
+        ),
+        (
+            (
+                "dedupe",
+                "a.csv",
+                "--column",
+                "name",
+                "--column",
+                "name",
+                "--above",
+                1,
+                "-o",
+                "m.csv",
+            ),
+            "--column name was given 2 times",
+        ),
+        (("dedupe", "twice.csv", *NAMES, "--above", 1, "-o", "m.csv"), "stands twice"),
+        (("dedupe", "empty.csv", *NAMES, "--above", 1, "-o", "m.csv"), "has no rows"),
+        (("dedupe", "a.csv", *NAMES, "--above", 1, "--budget", 1.5, "-o", "m.csv"), "--budget"),
+        (("dedupe", "a.csv", *NAMES, "--gamma", 2, "--above", 1, "-o", "m.csv"), "--gamma"),
+    ],
+)
+def test_what_makes_no_sense_is_one_message(typed, folder, arguments, says):
+    np.save(folder / "x.npy", np.ones((2, 2)))
+    (folder / "link.csv").symlink_to("a.csv")
+    (folder / "empty.csv").write_text("id,name\n")
+    written(folder / "twice.csv", [LEFT[0], LEFT[0]])
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    message = typed(*arguments, code=2)
+    assert says in message
+    assert len(message.splitlines()) <= 4
+    assert before == {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_column_whose_name_ends_like_a_weight(typed, folder):
+    (folder / "c.csv").write_text("a:2,b\nAnn,x\nAnn,y\n")
+    typed("dedupe", "c.csv", "--column", "a:2:1", "--above", 1, "-o", "m.csv")
+    assert pairs_of(folder / "m.csv") == {("1", "2")}
+
+
+def test_empty_cells_are_kept_and_told(typed, folder):
+    (folder / "e.csv").write_text('id,name\n1,\n2,""\n3,Ann\n')
+    said = typed("dedupe", "e.csv", *NAMES, "--above", 0.9, "-o", "m.csv", err=True)
+    assert "2 of 3 rows of e.csv are empty in the column name" in said
+    assert pairs_of(folder / "m.csv") == {("1", "2")}
+
+
+def test_word_movers_similarity_of_rows(typed, folder):
+    words = sorted({w.lower() for row in LEFT + RIGHT for w in row[1].split()})
+    vectors = np.random.default_rng(0).normal(size=(len(words), 4))
+    fp.WordVectors(words, vectors).save(folder / "v.npz")
+    (folder / "w.csv").write_text("id,name\n1,Anna Smith\n2,Smith Anna\n3,Cleo Li\n")
+    options = ("--similarity", "word_mover", "--vectors", "v.npz", "--above", 0.99)
+    typed("dedupe", "w.csv", "--id", "id", *options, "-o", "m.csv")
+    assert pairs_of(folder / "m.csv") == {("1", "2")}
+    assert "--vectors" in typed("dedupe", "w.csv", "--id", "id", *options[:2], *options[4:],
+                                "-o", "m.csv", code=2)  # fmt: skip
+
+
+def test_the_commands_on_the_page_run(typed, folder, monkeypatch):
+    page = (ROOT / "docs" / "matching-command.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^```\n(def .*?)^```", page, re.MULTILINE | re.DOTALL)
+    (folder / "score.py").write_text(code)
+    written(folder / "latin.csv", RIGHT, ";", "latin-1")
+    (folder / "catalogue.csv").write_text("key,title\nc1,Anna Smith\n")
+    rows = [{"key": row[0], "fields": {"title": row[1]}} for row in RIGHT]
+    (folder / "nested.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    commands = re.findall(r"^(?:cat (\S+) \| )?fewpairs (.*)$", page, re.MULTILINE)
+    assert len(commands) == 9
+    for piped, command in commands:
+        monkeypatch.setattr(sys, "stdin", Pipe((folder / piped).read_bytes() if piped else b""))
+        typed(*shlex.split(command))
+    assert len(rows_of(folder / "neighbors.csv")) == 21
+    assert read_items(folder / "matches.parquet", "right") == ["c1"]
