@@ -26,7 +26,17 @@ def without_self(found: np.ndarray, count: int) -> np.ndarray:
 
 
 def tiles(rows, count, threads):
-    return most_similar(rows, rows, count, square=True, n_jobs=threads).columns
+    return our_own(rows, count, threads, exact=True)
+
+
+def cells(rows, count, threads):
+    return our_own(rows, count, threads, exact=False)
+
+
+def our_own(rows, count, threads, *, exact):
+    rng = np.random.default_rng(0)
+    found = most_similar(rows, rows, count, rng, square=True, exact=exact, n_jobs=threads)
+    return found.columns
 
 
 def forest(rows, count, threads):  # noqa: ARG001 - it has one thread
@@ -116,6 +126,7 @@ RIVALS: dict[str, tuple[str, Rival, bool]] = {
     "faiss-cpu, flat": ("faiss", faiss_flat, True),
     "scikit-learn, brute": ("sklearn", scikit_learn, True),
     "fewpairs, forest": ("fewpairs", forest, False),
+    "fewpairs, cells": ("fewpairs", cells, False),
     "faiss-cpu, cells": ("faiss", faiss_cells, False),
     "pynndescent": ("pynndescent", pynndescent, False),
     "usearch": ("usearch", usearch, False),

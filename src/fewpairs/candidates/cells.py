@@ -98,9 +98,11 @@ class Probes:
         rank = max(1, len(near) * per_row // across.shape[1])
         return np.float32(np.partition(near, -rank)[-rank])
 
-    def rows_of(self, cell: int) -> IntArray:
-        """Return the rows that look into a cell, ascending."""
-        return np.flatnonzero(np.unpackbits(self._bits[cell], count=self._n))
+    def rows_of(self, cell: int, band: slice | None = None) -> IntArray:
+        """Return the rows that look into a cell, ascending; of a band that begins with a byte."""
+        start, stop = (0, self._n) if band is None else (band.start, band.stop)
+        bits = self._bits[cell, start // 8 : -(-stop // 8)]
+        return np.flatnonzero(np.unpackbits(bits, count=stop - start)) + start
 
     def mark(self, cell: int, rows: IntArray) -> None:
         """Let further rows look into a cell."""
