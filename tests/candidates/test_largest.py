@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fewpairs.candidates import largest, largest_products, tiles
+from fewpairs.candidates import largest, largest_products, threshold, tiles
 
 
 @pytest.fixture(autouse=True)
 def small_tiles(monkeypatch):
     monkeypatch.setattr(tiles, "_ROWS", 7)
     monkeypatch.setattr(tiles, "_COLUMNS", 31)
-    monkeypatch.setattr(largest, "_DRAWN", 40)
-    monkeypatch.setattr(largest, "_ROOM", 50)
+    monkeypatch.setattr(threshold, "_DRAWN", 40)
+    monkeypatch.setattr(threshold, "_ROOM", 50)
 
 
 def vectors(n, d=6, seed=0):
@@ -94,7 +94,8 @@ def test_equal_products_fill_the_answer_and_no_more():
 
 
 def test_a_threshold_guessed_too_high_is_lowered(monkeypatch):
-    monkeypatch.setattr(largest, "_sample", lambda *_, **__: np.full(2000, 1e9, dtype=np.float32))
+    guess = threshold.Guess
+    monkeypatch.setattr(guess, "cut", property(lambda g: -np.inf if g.lowest else np.float32(1e9)))
     x = vectors(100)
     keys, _ = brute_force(x, x, 50, square=True)
     found = largest_products(x, x, 50, np.random.default_rng(0), square=True)
@@ -120,3 +121,63 @@ def test_memory_is_that_of_the_answer(monkeypatch):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 60e6  # all products take 144 MB
+
+
+def near_copies(n, d=12, seed=0):
+    """Pairs of near-duplicates among noise."""
+    rng = np.random.default_rng(seed)
+    half = rng.normal(size=(n // 2, d))
+    return np.vstack([half, half + 0.1 * rng.normal(size=half.shape)]).astype(np.float32)
+
+
+@pytest.mark.parametrize("square", [True, False])
+def test_cells_find_most_of_the_largest_and_each_once(square):
+    left = near_copies(3000)
+    right = left if square else near_copies(3000, seed=0)[::-1].copy()
+    rng = np.random.default_rng(0)
+    exact = largest_products(left, right, 6000, rng, square=square, exact=True)
+    skip = np.sort(keys_of(exact, 3000)[::3])
+    for left_out in (skip[:0], skip):
+        want = np.setdiff1d(keys_of(exact, 3000), left_out)
+        found = largest_products(
+            left, right, len(want), rng, square=square, skip=left_out, exact=False
+        )
+        keys = keys_of(found, 3000)
+        assert len(set(keys.tolist())) == len(want)
+        assert not np.isin(keys, left_out).any()
+        assert not square or np.all(found.rows < found.columns)
+        assert np.isin(want, keys).mean() > 0.95
+        dots = np.einsum("ij,ij->i", left[found.rows], right[found.columns])
+        np.testing.assert_allclose(dots, found.products, rtol=1e-4, atol=1e-4)
+
+
+def test_cells_answer_the_same_to_the_last_bit_for_a_seed():
+    x = near_copies(2000)
+    first, again, other = (
+        largest_products(
+            x, x, 900, np.random.default_rng(seed), square=True, exact=False, n_jobs=jobs
+        )
+        for seed, jobs in ((0, 1), (0, 3), (1, 1))
+    )
+    assert all(a.tobytes() == b.tobytes() for a, b in zip(first, again, strict=True))
+    assert np.isin(keys_of(other, 2000), keys_of(first, 2000)).mean() > 0.9
+
+
+def test_cells_of_equal_items():
+    x = np.ones((300, 4), dtype=np.float32)
+    found = largest_products(x, x, 50, np.random.default_rng(0), square=True, exact=False)
+    assert len(set(keys_of(found, 300).tolist())) == 50
+
+
+def test_the_number_of_pairs_decides_whether_all_are_computed(monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        largest,
+        "PairsOfCells",
+        lambda *_, **__: asked.append(1) or tiles.EveryPair(9, 9, square=True),
+    )
+    x = vectors(9)
+    for limit, times in ((41, 0), (40, 1)):  # 81 entries, counted twice
+        monkeypatch.setattr(tiles, "EXACT_UP_TO", limit)
+        largest_products(x, x, 5, np.random.default_rng(0), square=True)
+        assert len(asked) == times

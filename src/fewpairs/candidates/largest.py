@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from fewpairs.arrays import IntArray, SingleArray
-from fewpairs.candidates.tiles import Tile, in_order, tiles
-from fewpairs.parallel import count_jobs, one_blas_thread
+from fewpairs.arrays import BoolArray, IntArray, SingleArray
+from fewpairs.candidates.cells import PairsOfCells
+from fewpairs.candidates.threshold import Best, Guess
+from fewpairs.candidates.tiles import EveryPair, Tile, few_pairs, in_order, places
+from fewpairs.parallel import count_jobs
 
-#: Items of each side that are drawn to guess how large the last product kept will be: four million
-#: products, a thousandth of the work at 100,000 items.
-_DRAWN = 2048
-#: Products kept beyond those asked for, before the smallest are dropped.
-_ROOM = 4_000_000
 _NO_KEYS = np.empty(0, dtype=np.int64)
 
 
@@ -36,13 +32,16 @@ def largest_products(
     *,
     square: bool,
     skip: IntArray = _NO_KEYS,
+    exact: bool | None = None,
     n_jobs: int | None = 1,
 ) -> Products:
     """Find the pairs with the largest inner products ``left[i] @ right[j]``.
 
-    The answer is exact, up to the rounding of single precision: every product is computed, and
-    those below a rising threshold are forgotten at once. Memory is that of the answer, three
-    times, and of the vectors. Products need not be cosines.
+    Up to 5·10⁹ pairs (100,000 items) every product is computed, and the answer is exact up to the
+    rounding of single precision. Beyond, `right` is divided into cells, and each row is compared
+    with the 32 or so most promising of them. Products below a rising threshold are forgotten at
+    once: memory is that of the vectors and, some three times, of the answer. Products need not be
+    cosines.
 
     Parameters
     ----------
@@ -52,18 +51,22 @@ def largest_products(
     count : int
         How many pairs; all of them where there are fewer.
     rng : numpy.random.Generator
-        Draws what the first threshold is guessed from. It decides the time, never the answer.
+        Draws what the first threshold is guessed from, and the first means of cells. An exact
+        answer does not depend on it.
     square : bool
         Both sides stand for the same n items and products are symmetric: pairs i < j only.
     skip : ndarray of int64, optional
         Pairs to leave out, as sorted keys i·m + j (square: of i < j).
+    exact : bool, optional
+        Whether to compute every product; by default the number of pairs decides.
     n_jobs : int or None, default=1
-        Threads, for the time only.
+        Threads. They change the time, and no bit of the answer.
 
     Returns
     -------
     Products
-        Of equal products, those of earlier tiles are kept and come first.
+        Where the answer is not exact it may have fewer than `count` pairs, if so many are wanted
+        that cells do not hold them.
 
     Examples
     --------
@@ -74,109 +77,50 @@ def largest_products(
     [(0, 1), (1, 2)]
     """
     left = np.ascontiguousarray(left, dtype=np.float32)
-    right = np.asarray(right, dtype=np.float32)
+    right = left if right is left else np.ascontiguousarray(right, dtype=np.float32)
     n, m = len(left), len(right)
     pairs = n * (n - 1) // 2 if square else n * m
     count = max(0, min(count, pairs - len(skip)))
-    threads = count_jobs(n_jobs)
     if count == 0:
         return Products(_NO_KEYS, _NO_KEYS, np.empty(0, dtype=np.float32))
-    across = np.ascontiguousarray(right.T)  # BLAS then needs no copy of it for each tile
-    sample = _sample(left, right, rng, square=square)
     # All that is skipped may be among the largest.
-    expected = len(sample) * min(1.0, (count + len(skip)) / pairs)
-    rank = 1.5 * expected + 4 * sqrt(expected) + 8
+    guess = Guess(left, right, (count + len(skip)) / pairs, rng, square=square)
+    search: EveryPair | PairsOfCells
+    if few_pairs(n, m, square=square) if exact is None else exact:
+        search = EveryPair(n, m, square=square)
+    else:
+        search = PairsOfCells(left, right, rng, square=square)
+    across = np.ascontiguousarray(right.T)  # BLAS then needs no copy of it for each tile
     while True:
-        best = _Best(count, _cut(sample, rank))
+        best = Best(count, guess.cut)
 
-        def above(tile: Tile, best: _Best = best) -> tuple[IntArray, SingleArray]:
-            return _above(left, across, tile, best.cut, skip, square=square)
+        def reaching(tile: Tile, best: Best = best) -> tuple[IntArray, SingleArray]:
+            i, j, products = _reaching(left, across, tile, best.cut)
+            wanted = search.wanted(i, j)
+            keys = np.minimum(i, j) * m + np.maximum(i, j) if square else i * m + j
+            if len(skip):
+                wanted &= ~_is_in(skip, keys)
+            return keys[wanted], products[wanted]
 
-        for keys, products in in_order(above, tiles(n, m, square=square), threads):
+        for keys, products in in_order(reaching, search.tiles(), count_jobs(n_jobs)):
             best.add(keys, products)
         keys, products = best.kept()
-        # The guess was too high, or there is nothing more.
-        if len(keys) >= count or rank >= len(sample):
-            break
-        rank *= 8
-    order = np.argsort(-products, kind="stable")
-    keys = keys[order]
-    return Products(keys // m, keys % m, products[order])
+        if len(keys) == count or guess.lowest:
+            return Products(keys // m, keys % m, products)
+        guess.lower()
 
 
-def _sample(
-    left: SingleArray, right: SingleArray, rng: np.random.Generator, *, square: bool
-) -> SingleArray:
-    """Return the products of some items with some others."""
-    rows = rng.choice(len(left), min(len(left), _DRAWN), replace=False)
-    columns = rng.choice(len(right), min(len(right), _DRAWN), replace=False)
-    with one_blas_thread():
-        products = left[rows] @ right[columns].T
-    return products[rows[:, None] != columns] if square else products.ravel()
-
-
-def _cut(sample: SingleArray, rank: float) -> np.float32:
-    """Return the product that takes this place in the sample."""
-    if rank >= len(sample):
-        return np.float32(-np.inf)
-    return np.float32(np.partition(sample, -int(rank))[-int(rank)])
-
-
-def _above(
-    left: SingleArray,
-    across: SingleArray,
-    tile: Tile,
-    cut: np.float32,
-    skip: IntArray,
-    *,
-    square: bool,
-) -> tuple[IntArray, SingleArray]:
+def _reaching(
+    left: SingleArray, across: SingleArray, tile: Tile, cut: np.float32
+) -> tuple[IntArray, IntArray, SingleArray]:
     """Return the pairs of a tile whose products reach the cut, and these."""
-    top, bottom, first, last = tile
-    products = (left[top:bottom] @ across[:, first:last]).ravel()
+    products = (left[tile.rows] @ across[:, tile.columns]).ravel()
     found = np.flatnonzero(products >= cut)
-    values = products[found]
-    rows, columns = np.divmod(found, last - first)
-    rows += top
-    columns += first
-    keys = rows * across.shape[1] + columns
-    wanted = columns > rows if square and first < bottom else np.ones(len(keys), dtype=bool)
-    if len(skip):
-        place = np.minimum(np.searchsorted(skip, keys), len(skip) - 1)
-        wanted &= skip[place] != keys
-    return keys[wanted], values[wanted]
+    rows, columns = places(tile.rows), places(tile.columns)
+    i, j = np.divmod(found, len(columns))
+    return rows[i], columns[j], products[found]
 
 
-class _Best:
-    """The largest products so far, and the cut that a new one must reach."""
-
-    def __init__(self, count: int, cut: np.float32) -> None:
-        self.cut = cut
-        self._count = count
-        self._parts: list[tuple[IntArray, SingleArray]] = []
-        self._held = 0
-
-    def add(self, keys: IntArray, products: SingleArray) -> None:
-        """Take what reaches the cut; it may have risen since the tile was begun."""
-        high = products >= self.cut
-        self._parts.append((keys[high], products[high]))
-        self._held += len(self._parts[-1][0])
-        if self._held > self._count + max(self._count, _ROOM):
-            self._drop()
-
-    def kept(self) -> tuple[IntArray, SingleArray]:
-        """Return keys and products, in the order of the tiles."""
-        self._drop()
-        return self._parts[0]
-
-    def _drop(self) -> None:
-        keys, products = (np.concatenate(part) for part in zip(*self._parts, strict=True))
-        if len(keys) > self._count:
-            edge = np.partition(products, -self._count)[-self._count]
-            keep = products > edge
-            equal = np.flatnonzero(products == edge)
-            keep[equal[: self._count - np.count_nonzero(keep)]] = True
-            keys, products = keys[keep], products[keep]
-            # Equals of the last one come too late from now on.
-            self.cut = np.nextafter(edge, np.float32(np.inf))
-        self._parts, self._held = [(keys, products)], len(keys)
+def _is_in(sorted_keys: IntArray, keys: IntArray) -> BoolArray:
+    place = np.minimum(np.searchsorted(sorted_keys, keys), len(sorted_keys) - 1)
+    return np.asarray(sorted_keys[place] == keys)
