@@ -109,6 +109,10 @@ class Known:
     def find(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Look entries up; NaN where they are not known."""
         found = look_up(self.keys_of(rows, columns), self.keys, self.values)
+        return self.complete(found, rows, columns)
+
+    def complete(self, found: FloatArray, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Add what the diagonal and whole lines hold to what was found among single entries."""
         if self.diagonal is not None:
             same = rows == columns
             found[same] = self.diagonal[rows[same]]

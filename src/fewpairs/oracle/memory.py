@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
@@ -60,15 +62,22 @@ class Memory:
     # ------------------------------------------------------------------ looking up
 
     @property
-    def _everything(self) -> Known:
-        """All that is there, half-read lines with their NaN and reserved entries included."""
+    def _lines(self) -> Known:
+        """All lines, half-read ones with their NaN, and the diagonal; no single entries."""
         columns = self.columns.all_lines()
         rows = columns if self.symmetric else self.rows.all_lines()
-        return Known(columns, rows, self.diagonal, *self.entries.all())
+        return Known(columns, rows, self.diagonal)
+
+    @property
+    def _everything(self) -> Known:
+        """All that is there, half-read lines with their NaN and reserved entries included."""
+        keys, values = self.entries.all()
+        return replace(self._lines, keys=keys, values=values)
 
     def find(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Look entries up, reserved ones too; NaN where they are not known."""
-        return self._everything.find(rows, columns)
+        found = self.entries.find(self._keys(rows, columns))
+        return self._lines.complete(found, rows, columns)
 
     def answer(self, request: Request) -> FloatArray:
         """Return what is known of a request, in its shape; NaN where nothing is."""

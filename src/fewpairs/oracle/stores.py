@@ -120,27 +120,47 @@ def _consecutive(place: IntArray) -> bool:
 
 
 class EntryStore:
-    """Single entries, found by binary search."""
+    """Single entries, found by binary search.
+
+    They are kept in runs, each in the order of its keys, that are merged when they are of like
+    size: millions of entries that come a few thousand at a time are sorted some twenty times, not
+    once for each arrival.
+    """
 
     def __init__(self) -> None:
-        self._keys: IntArray = np.empty(0, dtype=np.int64)
-        self._values: FloatArray = np.empty(0)
-        self._added: list[tuple[IntArray, FloatArray]] = []
+        self._runs: list[tuple[IntArray, FloatArray]] = []
 
     def add(self, keys: IntArray, values: FloatArray) -> None:
-        """Keep entries; merged on the next look-up."""
-        self._added.append((keys, values))
+        """Keep entries; of equal keys the first that ever came counts."""
+        if not len(keys):
+            return
+        self._runs.append(_in_order(keys, values))
+        while len(self._runs) > 1 and len(self._runs[-2][0]) < 2 * len(self._runs[-1][0]):
+            self._merge(2)
+
+    def _merge(self, count: int) -> None:
+        """Make one run of the last few, the older ones first."""
+        last = self._runs[-count:]
+        keys, values = (np.concatenate([run[side] for run in last]) for side in (0, 1))
+        self._runs[-count:] = [_in_order(keys, values)]
 
     def all(self) -> tuple[IntArray, FloatArray]:
         """Return all keys in order, with their values."""
-        if self._added:
-            keys = np.concatenate([self._keys, *(k for k, _ in self._added)])
-            values = np.concatenate([self._values, *(v for _, v in self._added)])
-            self._keys, first = np.unique(keys, return_index=True)
-            self._values = values[first]
-            self._added = []
-        return self._keys, self._values
+        if not self._runs:
+            return np.empty(0, dtype=np.int64), np.empty(0)
+        if len(self._runs) > 1:
+            self._merge(len(self._runs))
+        return self._runs[0]
 
     def find(self, keys: IntArray) -> FloatArray:
         """Return the values of `keys`, NaN where unknown."""
-        return look_up(keys, *self.all())
+        found = np.full(len(keys), np.nan)
+        for run in reversed(self._runs):  # so that the oldest has the last word
+            values = look_up(keys, *run)
+            found = np.where(np.isnan(values), found, values)
+        return found
+
+
+def _in_order(keys: IntArray, values: FloatArray) -> tuple[IntArray, FloatArray]:
+    order, first = np.unique(keys, return_index=True)
+    return order, values[first]

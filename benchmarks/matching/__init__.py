@@ -1,0 +1,1 @@
+"""Answers: candidates for pairs that match."""

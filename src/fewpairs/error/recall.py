@@ -1,0 +1,210 @@
+"""The stated recall: how many matches an answer holds of all there are.
+
+Some pairs are drawn blindly: uniformly, whatever anyone predicts. Of the matches that a search has
+not reached, each is among them with the same chance; how many of them are tells how many there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from fewpairs.arrays import FloatArray, IntArray, is_number
+from fewpairs.errors import InputError
+from fewpairs.numerics import most_affordable
+
+#: What may lie outside of the interval: nearly all of the 5 % on the side that matters.
+LOW_TAIL, HIGH_TAIL = 0.045, 0.005
+#: Of more pairs than this the draw is taken to be with replacement, which is never too sure.
+_MANY = 10_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Recall:
+    """The share of all matches that an answer holds, with a 95 % interval.
+
+    Attributes
+    ----------
+    value, low, high : float
+    found : int
+        Matches in the answer.
+    blind : int
+        Pairs that were drawn blindly, for this statement alone.
+    met : int
+        Matches among them.
+    missed : int
+        Of these, how many the answer would lack had they not been drawn.
+    pairs : int
+        All pairs.
+    target : float or None
+        The recall that was asked for.
+    needed : int
+        Blind pairs that would state the target, if none of their matches is missed.
+    evaluations : int
+        What it took in all; 0 where the answer itself tells.
+    precision : float or None
+        Of candidates that were given: the share that are matches.
+    examples : tuple of ndarray
+        Matches that were missed, as left and right positions and similarities.
+    """
+
+    value: float
+    low: float
+    high: float
+    found: int
+    blind: int
+    met: int
+    missed: int
+    pairs: int
+    target: float | None = None
+    needed: int = 0
+    evaluations: int = 0
+    precision: float | None = None
+    examples: tuple[IntArray, IntArray, FloatArray] | None = None
+
+    @property
+    def reached(self) -> bool:
+        """Whether the lower end is at least the target."""
+        return self.target is not None and self.low >= self.target
+
+    @property
+    def exact(self) -> bool:
+        """Whether every pair was evaluated."""
+        return self.low == self.high
+
+    def __str__(self) -> str:
+        matches = f"{self.found:,} {'match' if self.found == 1 else 'matches'} found"
+        if self.exact:
+            return f"recall {_written(self.value)} (exact: every pair was evaluated), {matches}"
+        text = (
+            f"recall {_written(self.value)} (95 % interval {_written(self.low)} to "
+            f"{_written(self.high)}), {matches}; of {self.met:,} "
+            f"{'match' if self.met == 1 else 'matches'} among {self.blind:,} pairs drawn blindly, "
+            f"{self.missed:,} had been missed"
+        )
+        if self.target is not None and self.low < self.target:
+            text += f". {self._what_it_takes(self.target)}"
+        return text
+
+    def _what_it_takes(self, target: float) -> str:
+        if self.needed >= self.pairs:
+            return f"To state {target:g}, all {self.pairs:,} pairs must be evaluated"
+        if self.missed:
+            return f"To state {target:g}, more must be found: fewer may be missed"
+        return f"To state {target:g}, draw {self.needed:,} pairs blindly"
+
+
+def state_recall(
+    found: int,
+    *,
+    rest: int,
+    drawn: int,
+    missed: int,
+    left: int,
+    pairs: int,
+    met: int,
+    target: float | None = None,
+    tails: tuple[float, float] = (LOW_TAIL, HIGH_TAIL),
+) -> Recall:
+    """State the recall of an answer.
+
+    Parameters
+    ----------
+    found : int
+        Matches in the answer, those that were met blindly included.
+    rest : int
+        Pairs that could be drawn: all that were not evaluated by then.
+    drawn : int
+        How many were.
+    missed : int
+        Matches among the drawn that the search has not reached.
+    left : int
+        Pairs that are not evaluated now.
+    pairs, met, target : as for `Recall`
+    tails : (float, float)
+        Chances that the truth lies below and above.
+
+    Returns
+    -------
+    Recall
+    """
+    most = min(_most(missed, rest, drawn, tails[0]), missed + left)
+    middle = min(_most(missed, rest, drawn, 0.5), most)
+    least = min(_least(missed, rest, drawn, tails[1]), middle)
+    needed = 0 if target is None else blind_pairs(target, found, pairs)
+    return Recall(
+        value=_share(found, middle - missed),
+        low=_share(found, most - missed),
+        high=_share(found, least - missed),
+        found=found,
+        blind=drawn,
+        met=met,
+        missed=missed,
+        pairs=pairs,
+        target=target,
+        needed=needed,
+    )
+
+
+def blind_pairs(
+    recall: float, matches: int, rest: int, *, missed: int = 0, tail: float = LOW_TAIL
+) -> int:
+    """Count the blind pairs that state a recall if `missed` of their matches had been missed.
+
+    Where none is, 3.1/(L + 1) of all pairs, where L = (1 − R)/R·M is the number of matches that may
+    be missing beside the M in the answer: about 59/M of all pairs for R = 0.95.
+    """
+    allowed = int((1 - recall) / recall * matches)
+    # The upper end of a Poisson mean when `missed` were seen; binomial tails are lighter.
+    mean = stats.chi2.ppf(1 - tail, 2 * missed + 2) / 2
+    return min(int(np.ceil(mean / (allowed + missed + 1) * rest)), rest)
+
+
+def check_recall(recall: object) -> float:
+    """Check a wanted recall: a number between 0 and 1."""
+    if not is_number(recall) or not 0 < recall < 1:
+        raise InputError(
+            f"recall is {recall!r}.",
+            "It is the share of all matches that the answer must hold: 1 would need all pairs.",
+            "Pass a number between 0 and 1, for example 0.95.",
+        )
+    return float(recall)
+
+
+def _share(found: int, missing: int) -> float:
+    return 1.0 if missing == 0 else found / (found + missing)
+
+
+def _most(missed: int, rest: int, drawn: int, chance: float) -> int:
+    """Return the most unreached matches of which so few would be drawn with that chance or more."""
+    return _largest(
+        lambda count: _at_most(missed, rest, drawn, count) > chance, missed, rest - drawn + missed
+    )
+
+
+def _least(missed: int, rest: int, drawn: int, chance: float) -> int:
+    """Return the fewest unreached matches, if the search has stopped at the next one drawn."""
+    return _largest(
+        lambda count: 1 - _at_most(missed, rest, drawn, count + 1) <= chance,
+        missed,
+        max(rest - drawn + missed - 1, missed),
+    )
+
+
+def _at_most(missed: int, rest: int, drawn: int, count: int) -> float:
+    if rest > _MANY:
+        return float(stats.binom.cdf(missed, count, drawn / rest))
+    return float(stats.hypergeom.cdf(missed, rest, count, drawn))
+
+
+def _largest(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """Return the largest number for which something holds that holds up to it."""
+    return most_affordable(lambda count: int(not holds(count)), high, 0, least=low)
+
+
+def _written(share: float) -> str:
+    """Write a share so that only 1 itself reads as 1."""
+    return f"{share:.3g}" if share in (0, 1) else f"{np.floor(share * 1000) / 1000:.3f}"

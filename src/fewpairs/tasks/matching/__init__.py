@@ -1,0 +1,1 @@
+"""Answers: pairs that match, neighbours, and how many of them are missing."""

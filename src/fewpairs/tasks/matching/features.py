@@ -1,0 +1,108 @@
+"""What can be said of a pair before it is evaluated: a few numbers, mostly inner products."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+
+from fewpairs.arrays import FloatArray, IntArray, SingleArray
+from fewpairs.error.sampling import profiles
+from fewpairs.numerics import parts, ridge_inverse
+from fewpairs.tasks.matching.guides import Guide
+from fewpairs.tasks.matching.universe import Universe
+
+#: Ridges of the core through which landmarks predict a pair, as shares of its largest eigenvalue:
+#: one that trusts small directions and one that does not.
+_RIDGES = (0.01, 0.1)
+#: Pairs whose products are taken at a time: their vectors fit the cache.
+_PAIRS = 2**14
+
+
+class Features:
+    """Features of pairs: guides, what landmarks predict, and how many matches both items have.
+
+    The last one counts. Matches are not spread evenly: an item that has matched before often does
+    again, or never again where items match one to one. Which it is, the ranking learns.
+
+    Parameters
+    ----------
+    universe : Universe
+    guides : list of Guide
+    """
+
+    def __init__(self, universe: Universe, guides: list[Guide]) -> None:
+        self._universe = universe
+        self._guides = guides
+        self.products = list(guides)
+        self._left_matches: FloatArray = np.zeros(universe.n)
+        self._right_matches = np.zeros(universe.m) if not universe.square else self._left_matches
+
+    @property
+    def count(self) -> int:
+        """Number of features."""
+        return len(self.products) + 1
+
+    def note(self, rows: IntArray, columns: IntArray) -> None:
+        """Note matches."""
+        np.add.at(self._left_matches, rows, 1.0)
+        np.add.at(self._right_matches, columns, 1.0)
+
+    def of(self, rows: IntArray, columns: IntArray, *, matching: bool = False) -> SingleArray:
+        """Return the features of pairs.
+
+        Pairs that are noted as matches do not count their own match: otherwise the ranking would
+        learn from them what it cannot know of others.
+        """
+        result = np.empty((len(rows), self.count), dtype=np.float32)
+        for k, guide in enumerate(self.products):
+            for part in parts(len(rows), _PAIRS):
+                result[part, k] = np.einsum(
+                    "ij,ij->i", guide.left[rows[part]], guide.right[columns[part]]
+                )
+        result[:, -1] = self.matches(rows, columns, own=int(matching))
+        return result
+
+    def matches(self, rows: IntArray, columns: IntArray, *, own: int = 0) -> SingleArray:
+        """Return the feature that changes as matches are noted."""
+        left, right = self._left_matches[rows] - own, self._right_matches[columns] - own
+        return (np.log1p(left) + np.log1p(right)).astype(np.float32)
+
+    def combined(self, weights: FloatArray) -> tuple[SingleArray, SingleArray]:
+        """Return vectors whose inner products are the weighted sum of all features."""
+        used = [(np.float32(w), g) for w, g in zip(weights, self.products, strict=False) if w]
+        mine = np.float32(weights[-1])
+        left = [w * guide.left for w, guide in used]
+        right = [guide.right for _, guide in used]
+        ones = [np.ones((len(side), 1), np.float32) for side in self._sides]
+        degrees = [mine * np.log1p(side)[:, None].astype(np.float32) for side in self._sides]
+        return np.hstack([*left, degrees[0], ones[0]]), np.hstack([*right, ones[1], degrees[1]])
+
+    @property
+    def _sides(self) -> tuple[FloatArray, FloatArray]:
+        return self._left_matches, self._right_matches
+
+    def add_landmarks(self, columns: FloatArray, rows: FloatArray, at: IntArray) -> None:
+        """Add what landmarks predict, in place of what fewer of them did.
+
+        Parameters
+        ----------
+        columns : ndarray of shape (n, s)
+            Similarities of all items with the landmarks among the columns.
+        rows : ndarray of shape (s, m)
+            Similarities of the landmarks among the rows with all items.
+        at : ndarray
+            Which rows these are.
+        """
+        largest = np.abs(columns).max(initial=0.0) or 1.0
+        left, right = columns / largest, rows.T / largest
+        core = left[at]
+        u, sizes, vt = scipy.linalg.svd(core)
+        self.products = list(self._guides)
+        for ridge in _RIDGES:
+            # C·W⁺·R, with W the rows and columns of landmarks: C is n × s, so is R's transpose.
+            back = right @ (u * ridge_inverse(sizes, ridge)) @ vt
+            name = f"landmarks, ridge {ridge}"
+            self.products.append(Guide(name, left.astype(np.float32), back.astype(np.float32)))
+        if self._universe.square:
+            shape = profiles(left, np.arange(len(left)))
+            self.products.append(Guide("profiles", shape, shape))

@@ -1,0 +1,118 @@
+"""find_pairs(): every pair above a threshold, and how many are missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fewpairs.arrays import RandomState
+from fewpairs.error.recall import check_recall
+from fewpairs.oracle.progress import ProgressOption
+from fewpairs.parallel import one_blas_thread
+from fewpairs.run.arguments import as_oracle, evaluations_of
+from fewpairs.tasks.matching.found import Found
+from fewpairs.tasks.matching.guides import as_guides
+from fewpairs.tasks.matching.identity import read_ids
+from fewpairs.tasks.matching.running import Run
+from fewpairs.tasks.matching.search import best_first
+from fewpairs.tasks.matching.threshold import Threshold
+from fewpairs.tasks.matching.universe import Universe
+
+
+def find_pairs(
+    items: Any,
+    similarity: Any = None,
+    *,
+    above: float | None = None,
+    below: float | None = None,
+    others: Any = None,
+    ids: Any = None,
+    recall: float = 0.95,
+    budget: float | None = None,
+    guide: Any = "auto",
+    one_to_one: bool = False,
+    random_state: RandomState = None,
+    n_jobs: int = 1,
+    progress: ProgressOption = None,
+) -> Found:
+    """Find all pairs whose similarity is at least `above`, from few evaluations.
+
+    Parameters
+    ----------
+    items : sequence, array, column of a data frame, or Oracle
+        What is compared. An `Oracle`, such as ``error.oracle`` after a fault, brings its
+        similarity and everything that was paid for.
+    similarity : Similarity
+        The expensive function; wrap your own with `fewpairs.similarity`.
+    above : float
+        Pairs with at least this similarity match.
+    below : float
+        Instead, where the function is a distance: pairs with at most this distance match.
+    others : sequence, optional
+        Items of a second set: pairs are one item of each.
+    ids : sequence, optional
+        Your names of the items, in their order, for results; with others a pair of sequences.
+    recall : float, default=0.95
+        The share of all matches to find. The search ends when the lower end of the stated
+        interval is at least this, whatever it takes.
+    budget : int or float, optional
+        The most to spend: evaluations, or (a float below 1) a share of all pairs. The search then
+        finds what it can, and states what it knows.
+    guide : "auto", array, encoder, None, or list of these, default="auto"
+        Something cheap that hints at the similarity: an array with a row for each item (with
+        others a pair of arrays), or a function that makes one of the list of items. "auto" takes
+        what the items themselves offer: of texts their characters and words, of vectors
+        themselves. A poor guide costs evaluations, and never makes a statement false.
+    one_to_one : bool, default=False
+        Of two sets: keep only the best assignment, in which no item is matched twice.
+    random_state : int, Generator, RandomState or None
+        The same seed gives the same result, whatever `n_jobs`.
+    n_jobs : int, default=1
+        Threads that call the similarity.
+    progress : bool, callable or None, default=None
+        A bar in a terminal; or ``callback(done, planned)``, which stops the run with False.
+
+    Returns
+    -------
+    Found
+
+    Examples
+    --------
+    >>> import fewpairs as fp
+    >>> names = ["Anna Berg", "Ana Berg", "Bob Stone", "Robert Stone", "Bob Ston", "Carl May"]
+    >>> found = fp.find_pairs(names, fp.StringSimilarity("jaro_winkler"), above=0.95)
+    >>> [(names[i], names[j]) for i, j in zip(found.left, found.right)]
+    [('Bob Stone', 'Bob Ston'), ('Anna Berg', 'Ana Berg')]
+    >>> print(found.recall)
+    recall 1 (exact: every pair was evaluated), 2 matches found
+    """
+    threshold = Threshold.of(above, below)
+    wanted = check_recall(recall)
+    oracle = as_oracle(items, similarity, others, n_jobs, progress)
+    names = read_ids(ids, oracle)
+    universe = Universe(*oracle.shape, square=oracle.square, symmetric=oracle.symmetric)
+    allowed = universe.size
+    if budget is not None:
+        allowed = min(allowed, evaluations_of(budget, oracle.planner) // oracle.planner.per_entry)
+    guides = as_guides(
+        guide, oracle.items, None if oracle.square else oracle.others, oracle.similarity
+    )
+    rng = oracle.generator(random_state)
+    run = Run(oracle, universe, threshold, allowed, wanted, rng)
+    with oracle.run(allowed * oracle.planner.per_entry, rng), one_blas_thread():
+        stated, keys = run.carry_out(guides)
+        rows, columns = universe.places(keys)
+        values = oracle.entries(rows, columns)
+    order = best_first(values, keys, threshold)
+    found = Found(
+        left=rows[order],
+        right=columns[order],
+        similarities=values[order],
+        recall=stated,
+        spent=run.spent,
+        shape=oracle.shape,
+        ids=names,
+        oracle=oracle,
+        threshold=threshold,
+        blind=run.blind_values(),
+    )
+    return found.one_to_one() if one_to_one else found

@@ -1,0 +1,164 @@
+"""Found: pairs with their exact similarities, and what is stated about the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components, min_weight_full_bipartite_matching
+
+from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.error.recall import Recall
+from fewpairs.errors import InputError, MissingExtraError
+from fewpairs.oracle.oracle import Oracle
+from fewpairs.tasks.matching.identity import Ids
+from fewpairs.tasks.matching.threshold import Threshold
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Pairs that were found, best first.
+
+    Attributes
+    ----------
+    left, right : ndarray of int
+        Positions of the items; of a symmetric similarity of one set, left < right.
+    similarities : ndarray
+        Exact, each evaluated.
+    recall : Recall
+        The share of all matches that is here, with an interval.
+    spent : dict
+        Evaluations by purpose: "ranked", "landmarks", "blind", "symmetry".
+    """
+
+    left: IntArray
+    right: IntArray
+    similarities: FloatArray
+    recall: Recall
+    spent: dict[str, int]
+    shape: tuple[int, int]
+    ids: Ids = field(default=Ids(None, None), repr=False)
+    oracle: Oracle | None = field(default=None, repr=False)
+    threshold: Threshold | None = field(default=None, repr=False)
+    blind: FloatArray = field(default_factory=lambda: np.empty(0), repr=False)
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} pairs, {self.evaluations:,} evaluations; {self.recall}>"
+
+    @property
+    def evaluations(self) -> int:
+        """Everything that was spent."""
+        return sum(self.spent.values())
+
+    @property
+    def left_ids(self) -> Any:
+        """Your names of the items on the left, or their positions."""
+        return self.ids.name(self.left)
+
+    @property
+    def right_ids(self) -> Any:
+        """Your names of the items on the right, or their positions."""
+        return self.ids.name(self.right, right=True)
+
+    # ------------------------------------------------------------------ other forms
+
+    def _columns(self) -> dict[str, Any]:
+        return {
+            "left": self.left_ids,
+            "right": self.right_ids,
+            "similarity": self.similarities,
+        }
+
+    def to_pandas(self) -> Any:
+        """Return a data frame with the columns left, right, similarity."""
+        try:
+            import pandas as pd  # noqa: PLC0415 - optional
+        except ImportError as error:
+            raise MissingExtraError("pandas", "frames", "to_pandas") from error
+        return pd.DataFrame(self._columns())
+
+    def to_polars(self) -> Any:
+        """Return a data frame with the columns left, right, similarity."""
+        try:
+            import polars as pl  # noqa: PLC0415 - optional
+        except ImportError as error:
+            raise MissingExtraError("polars", "frames", "to_polars") from error
+        return pl.DataFrame(self._columns())
+
+    def to_csv(self, path: str | Path) -> None:
+        """Write a table with the columns left, right, similarity; the old file or the new one."""
+        from fewpairs.files.tables import write_table  # noqa: PLC0415 - only where it is written
+
+        write_table(Path(path), self._columns())
+
+    def to_graph(self) -> sp.csr_array:
+        """Return the similarities as a SciPy sparse matrix; of a symmetric one, both orders."""
+        graph = sp.coo_array((self.similarities, (self.left, self.right)), shape=self.shape)
+        if self._both_orders:
+            graph = graph + graph.T
+        return sp.csr_array(graph)
+
+    @property
+    def _one_set(self) -> bool:
+        return self.oracle is None or self.oracle.square
+
+    @property
+    def _both_orders(self) -> bool:
+        return self.oracle is not None and self.oracle.square and self.oracle.symmetric
+
+    def groups(self) -> IntArray:
+        """Return a number for each item, the same for all that are linked by pairs."""
+        if not self._one_set:
+            raise InputError(
+                "groups were asked for of pairs between two sets of items.",
+                "Groups hold items of one set.",
+                "Use to_graph, or find pairs within one set.",
+            )
+        # A similarity of 0 may match, and would be no entry: ones say that there is a link.
+        links = sp.coo_array((np.ones(len(self)), (self.left, self.right)), shape=self.shape)
+        return np.asarray(connected_components(links, directed=False)[1], dtype=np.int64)
+
+    def one_to_one(self) -> Found:
+        """Keep the best assignment of two sets, in which no item is matched twice.
+
+        As many pairs as possible, and of these the largest sum of similarities. The recall is still
+        that of all matches, before this choice.
+        """
+        if self._one_set:
+            raise InputError(
+                "one_to_one was asked for of pairs within one set of items.",
+                "An assignment has two sides.",
+                "Pass others=, or use groups().",
+            )
+        if not len(self):
+            return self
+        n, m = self.shape
+        quality = np.abs(self.similarities - (self.threshold.at if self.threshold else 0.0))
+        quality = quality / (quality.max() or 1.0)
+        # Every row may stay alone, at the price of a match that is worth nothing.
+        rows, itself = np.unique(self.left), np.arange(n)
+        cost = np.concatenate([2.0 - quality, np.full(len(rows), 4.0)])
+        graph = sp.coo_array(
+            (
+                cost,
+                (
+                    np.searchsorted(rows, np.concatenate([self.left, rows])),
+                    np.concatenate([self.right, m + itself[rows]]),
+                ),
+            ),
+            shape=(len(rows), m + n),
+        )
+        left, right = min_weight_full_bipartite_matching(sp.csr_array(graph))
+        chosen = np.isin(self.left * (m + n) + self.right, rows[left] * (m + n) + right)
+        return replace(
+            self,
+            left=self.left[chosen],
+            right=self.right[chosen],
+            similarities=self.similarities[chosen],
+        )

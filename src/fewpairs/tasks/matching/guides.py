@@ -1,0 +1,165 @@
+"""Guides: something cheap that hints at the expensive similarity, as inner products of vectors.
+
+A guide costs no evaluations. Whatever it is, here it becomes two tables of vectors, one for the
+rows and one for the columns, whose inner products say how alike two items look. How much each
+guide is worth is learnt from what is evaluated.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from fewpairs.arrays import SingleArray, unmasked
+from fewpairs.errors import InputError
+from fewpairs.items.items import Items
+from fewpairs.similarities.protocol import Similarity
+from fewpairs.tasks.matching.text_guides import dense, log_lengths, text_guides
+
+
+class Guide(NamedTuple):
+    """Vectors whose inner products hint at the similarity."""
+
+    name: str
+    left: SingleArray
+    right: SingleArray
+
+
+def as_guides(
+    guide: Any, items: Items, others: Items | None, similarity: Similarity
+) -> list[Guide]:
+    """Turn what a user gives as a guide into vectors.
+
+    Parameters
+    ----------
+    guide : "auto", None, array, callable, Similarity, pair of arrays, or list of these
+        "auto" takes what the items themselves offer: of texts their characters and words, of
+        vectors themselves. An array has one row for each item (and, with others, for each other
+        item: a pair of arrays). A callable gets the list of items and returns such an array, as an
+        encoder does; an object with ``encode`` is one.
+    items, others : Items
+    similarity : Similarity
+        May offer guides of its own, by a method ``guides(items)``.
+
+    Returns
+    -------
+    list of Guide
+        Empty where nothing is known.
+    """
+    if guide is None or (isinstance(guide, (list, tuple)) and not len(guide)):
+        return []
+    if isinstance(guide, str):
+        if guide != "auto":
+            raise InputError(
+                f"guide is {guide!r}.",
+                "A guide is something cheap that hints at the similarity.",
+                'Pass "auto", None, an array with a row for each item, or an encoder.',
+            )
+        return _automatic(items, others, similarity)
+    given = guide if isinstance(guide, list) else [guide]
+    return [_one(part, f"guide {k + 1}", items, others) for k, part in enumerate(given)]
+
+
+def _automatic(items: Items, others: Items | None, similarity: Similarity) -> list[Guide]:
+    """Look at all items together, so that both sides speak of the same things."""
+    every = items if others is None else items.joined(others)
+    own = getattr(similarity, "guides", None)
+    if callable(own):
+        tables = own(every)
+    elif every.kind in ("text", "vectors", "sparse"):
+        tables = [("items", every.values)]
+    else:
+        return []
+    guides = [guide for name, table in tables for guide in _of_table(name, table)]
+    if others is None:
+        return guides
+    n = len(items)
+    return [Guide(guide.name, guide.left[:n], guide.right[n:]) for guide in guides]
+
+
+def _of_table(name: str, table: Any) -> list[Guide]:
+    """Return guides of texts, or of vectors."""
+    if not isinstance(table, list):
+        return [_cosines(name, table), _distances(f"distances of {name}", table)]
+    guides = [_cosines(f"{kind} of {name}", part) for kind, part in text_guides(table)]
+    return [*guides, _distances(f"lengths of {name}", log_lengths(table))]
+
+
+def _cosines(name: str, vectors: Any) -> Guide:
+    rows = unit_rows(vectors)
+    return Guide(name, rows, rows)
+
+
+def _distances(name: str, vectors: Any) -> Guide:
+    """Return vectors whose products are −‖x − y‖², in units of the mean squared length."""
+    rows = dense(vectors) if sp.issparse(vectors) else np.asarray(vectors, dtype=np.float64)
+    rows = rows - rows.mean(axis=0)
+    unit = np.abs(rows).max(initial=0.0) or 1.0
+    rows /= unit
+    rows /= np.sqrt(np.einsum("ij,ij->i", rows, rows).mean()) or 1.0
+    squares, ones = np.einsum("ij,ij->i", rows, rows)[:, None], np.ones((len(rows), 1))
+    left, right = np.hstack([-squares, 2 * rows, -ones]), np.hstack([ones, rows, squares])
+    return Guide(name, left.astype(np.float32), right.astype(np.float32))
+
+
+def _one(guide: Any, name: str, items: Items, others: Items | None) -> Guide:
+    encode = getattr(guide, "encode", guide)
+    if callable(encode):
+        left = encode(items.take(np.arange(len(items))))
+        right = None if others is None else encode(others.take(np.arange(len(others))))
+    elif isinstance(guide, tuple):
+        left, right = guide
+    else:
+        left, right = guide, None
+    if others is not None and right is None:
+        raise InputError(
+            f"{name} is one table, and there are two sets of items.",
+            "Each set needs a vector for each of its items.",
+            "Pass a pair of arrays, or an encoder.",
+        )
+    first = _table(left, name, len(items))
+    second = first if others is None else _table(right, name, len(others))
+    if first.shape[1] != second.shape[1]:
+        raise InputError(
+            f"{name} has {first.shape[1]} columns for the items and {second.shape[1]} for the "
+            "others.",
+            "Their inner products must have a meaning.",
+            "Make both with the same encoder.",
+        )
+    return Guide(name, first, second)
+
+
+def _table(vectors: Any, name: str, count: int) -> SingleArray:
+    plain = unmasked(vectors, name)
+    table = plain if sp.issparse(plain) else np.asarray(plain)
+    numeric = table.dtype.kind in "biuf"
+    if table.ndim != 2 or table.shape[0] != count or not numeric:  # noqa: PLR2004 - rows, columns
+        raise InputError(
+            f"{name} has the shape {table.shape} and the dtype {table.dtype}, for {count} items.",
+            "It holds a vector of numbers for each item.",
+            "Pass an array with one row for each item, in the same order.",
+        )
+    rows = unit_rows(table)
+    if not np.isfinite(rows).all():
+        raise InputError(
+            f"{name} has values that are not finite.",
+            "Products with them say nothing.",
+            "Fill them before the run.",
+        )
+    return rows
+
+
+def unit_rows(vectors: Any) -> SingleArray:
+    """Return vectors of length one, dense and in single precision; empty ones stay zero.
+
+    Sparse tables with many columns are projected on their leading directions first.
+    """
+    table = dense(vectors) if sp.issparse(vectors) else np.asarray(vectors, dtype=np.float64)
+    largest = np.abs(table).max(axis=1, initial=0.0)[:, None]
+    with np.errstate(invalid="ignore"):
+        table = np.divide(table, largest, out=np.zeros_like(table), where=largest > 0)
+        lengths = np.sqrt(np.einsum("ij,ij->i", table, table))[:, None]
+        rows = np.divide(table, lengths, out=np.zeros_like(table), where=lengths > 0)
+    return np.asarray(rows, dtype=np.float32)

@@ -1,0 +1,65 @@
+"""The user's own names of items, so that results can be read without positions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fewpairs.arrays import IntArray
+from fewpairs.errors import InputError
+from fewpairs.items.items import as_items
+from fewpairs.oracle.oracle import Oracle
+
+
+class Ids(NamedTuple):
+    """Names of the items on both sides; None where positions serve."""
+
+    left: list[Any] | None
+    right: list[Any] | None
+
+    def name(self, positions: IntArray, *, right: bool = False) -> Any:
+        """Return the names at some positions, or the positions themselves."""
+        names = self.right if right else self.left
+        return positions if names is None else [names[k] for k in positions]
+
+
+def read_ids(ids: Any, oracle: Oracle) -> Ids:
+    """Check ids: one for each item, none twice."""
+    if ids is None:
+        return Ids(None, None)
+    if oracle.square:
+        names = _names(ids, len(oracle.items), "ids")
+        return Ids(names, names)
+    if not isinstance(ids, (tuple, list)) or len(ids) != 2:  # noqa: PLR2004 - two sets
+        raise InputError(
+            "ids is one sequence, and there are two sets of items.",
+            "Each set has names of its own.",
+            "Pass ids=(ids of the items, ids of the others).",
+        )
+    left, right = ids
+    return Ids(
+        _names(left, len(oracle.items), "ids of the items"),
+        _names(right, len(oracle.others), "ids of the others"),
+    )
+
+
+def _names(ids: Any, count: int, what: str) -> list[Any]:
+    values: Sequence[Any] | np.ndarray[Any, Any] = as_items(ids).values
+    names = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    if len(names) != count:
+        raise InputError(
+            f"{what} has {len(names):,} entries for {count:,} items.",
+            "Name k belongs to item k.",
+            "Pass as many as there are items, in the same order.",
+        )
+    seen: set[Any] = set()
+    twice = next((name for name in names if name in seen or seen.add(name)), None)  # type: ignore[func-returns-value]
+    if twice is not None:
+        raise InputError(
+            f"{what} has {twice!r} more than once.",
+            "A match could not be told from another.",
+            "Pass different ids, or leave ids out to get positions.",
+        )
+    return names

@@ -1,0 +1,63 @@
+"""What is known of pairs: which were reached, and which of them match."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fewpairs.arrays import BoolArray, FloatArray, IntArray
+from fewpairs.tasks.matching.universe import contains
+
+#: Matches, others and unknown pairs that a ranking is fitted to: more change it by less than
+#: another seed does.
+_FITTED = 8_000
+
+
+class Labels:
+    """Keys of all pairs that a search has reached, in order, and those that match."""
+
+    def __init__(self) -> None:
+        self.keys: IntArray = np.empty(0, dtype=np.int64)
+        self.matching: BoolArray = np.empty(0, dtype=bool)
+        self.found = 0
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def add(self, keys: IntArray, matching: BoolArray) -> None:
+        """Note pairs that were not reached before."""
+        place = np.searchsorted(self.keys, keys)
+        order = np.argsort(keys, kind="stable")
+        self.keys = np.insert(self.keys, place[order], keys[order])
+        self.matching = np.insert(self.matching, place[order], matching[order])
+        self.found += int(matching.sum())
+
+    def hold(self, keys: IntArray) -> BoolArray:
+        """Say which pairs were reached."""
+        return contains(self.keys, keys)
+
+    def matches(self) -> IntArray:
+        """Return the keys of all matches."""
+        return self.keys[self.matching]
+
+    def sample(
+        self, usable: BoolArray, rng: np.random.Generator
+    ) -> tuple[tuple[IntArray, float], tuple[IntArray, float]]:
+        """Return some matches and some others, each with the number of pairs that one stands for.
+
+        Parameters
+        ----------
+        usable : ndarray of bool
+            Which of the pairs may be taken.
+        rng : numpy.random.Generator
+        """
+        parts = []
+        for kind in (self.matching, ~self.matching):
+            every = np.flatnonzero(usable & kind)
+            some = every if len(every) <= _FITTED else rng.choice(every, _FITTED, replace=False)
+            parts.append((self.keys[some], len(every) / max(len(some), 1)))
+        return parts[0], parts[1]
+
+
+def weights_of(*kinds: tuple[IntArray, float]) -> FloatArray:
+    """Return one weight for each pair."""
+    return np.concatenate([np.full(len(keys), weight) for keys, weight in kinds])

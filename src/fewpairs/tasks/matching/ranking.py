@@ -1,0 +1,95 @@
+"""A ranking of pairs: ridge logistic regression on a handful of features."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fewpairs.arrays import BoolArray, FloatArray, SingleArray
+from fewpairs.numerics import parts
+
+#: Products of features come in once there are this many matches for each feature: with fewer they
+#: fit chance.
+_MATCHES_FOR_PRODUCTS = 30
+#: Penalties of the standardised features, of their products, and (nearly none) of the constant.
+_PLAIN, _PRODUCTS, _CONSTANT = 1.0, 5.0, 1e-6
+#: Newton's steps are halved until they help; from a thousandth on nothing does.
+_STEPS, _SHORTEST, _GAIN = 30, 1e-3, 1e-5
+#: Standard deviations beyond which a product no longer grows, and log odds beyond which a
+#: probability is certain.
+_CLIP, _SURE = 6.0, 30.0
+#: Pairs that are ranked at a time: their products of features fit the cache.
+_PAIRS = 2**14
+
+
+class Ranking:
+    """Log odds that a pair matches.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n_pairs, n_features)
+    matching : ndarray of bool
+    weights : ndarray
+        How many pairs each one stands for.
+    """
+
+    def __init__(self, features: SingleArray, matching: BoolArray, weights: FloatArray) -> None:
+        self._mean = features.mean(axis=0, dtype=np.float64)
+        spread = features.std(axis=0, dtype=np.float64)
+        self._spread = np.where(spread > 0, spread, 1.0)
+        width = features.shape[1]
+        self.has_products = int(matching.sum()) >= _MATCHES_FOR_PRODUCTS * width
+        design = self._design(features)
+        penalties = np.full(design.shape[1], _PLAIN)
+        penalties[0], penalties[1 + width :] = _CONSTANT, _PRODUCTS
+        self._coefficients = _fit(design, matching, weights, penalties)
+
+    def __call__(self, features: SingleArray) -> SingleArray:
+        """Return the log odds of pairs."""
+        odds = np.empty(len(features), dtype=np.float32)
+        for part in parts(len(features), _PAIRS):
+            odds[part] = self._design(features[part]) @ self._coefficients
+        return odds
+
+    @property
+    def weights(self) -> FloatArray:
+        """Weights of the features themselves, without their products."""
+        width = len(self._mean)
+        return np.asarray(self._coefficients[1 : 1 + width] / self._spread)
+
+    def _design(self, features: SingleArray) -> FloatArray:
+        scaled = (features - self._mean) / self._spread
+        columns = [np.ones((len(scaled), 1)), scaled]
+        if self.has_products:
+            tame = np.clip(scaled, -_CLIP, _CLIP)
+            columns += [tame[:, [k]] * tame[:, k:] for k in range(scaled.shape[1])]
+        return np.hstack(columns)
+
+
+def _fit(
+    design: FloatArray, matching: BoolArray, weights: FloatArray, penalties: FloatArray
+) -> FloatArray:
+    """Maximise the penalised likelihood by Newton's method."""
+    yes, no = weights @ matching + 0.5, weights @ ~matching + 0.5
+    at = np.zeros(design.shape[1])
+    at[0] = np.log(yes / no)
+
+    def loss(where: FloatArray) -> float:
+        odds = design @ where
+        likelihood = (weights * matching) @ odds - weights @ np.logaddexp(0, odds)
+        return float(0.5 * penalties @ where**2 - likelihood)
+
+    now = loss(at)
+    for _ in range(_STEPS):
+        chance = 1 / (1 + np.exp(-np.clip(design @ at, -_SURE, _SURE)))
+        curvature = (design * (weights * chance * (1 - chance))[:, None]).T @ design
+        slope = design.T @ (weights * (matching - chance)) - penalties * at
+        step = np.linalg.solve(curvature + np.diag(penalties), slope)
+        size = 1.0
+        while (then := loss(at + size * step)) > now and size > _SHORTEST:
+            size /= 2
+        if then > now:
+            break
+        gain, at, now = now - then, at + size * step, then
+        if gain <= _GAIN * abs(now):
+            break
+    return at

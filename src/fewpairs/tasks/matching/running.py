@@ -1,0 +1,193 @@
+"""One run: search, draw blind pairs, search on until they are reached, state the recall."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ParamSpec, TypeAlias, TypeVar
+
+import numpy as np
+
+from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.error.recall import Recall, state_recall
+from fewpairs.oracle.oracle import Oracle
+from fewpairs.tasks.matching.blind import Blind
+from fewpairs.tasks.matching.guides import Guide
+from fewpairs.tasks.matching.search import Search
+from fewpairs.tasks.matching.steering import LANDMARKS, Steering
+from fewpairs.tasks.matching.threshold import Threshold
+from fewpairs.tasks.matching.universe import Universe
+
+#: Evaluations by purpose.
+Spent: TypeAlias = dict[str, int]
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+#: Pairs that are asked for in both orders where symmetry is declared and not proven.
+_SYMMETRY_PAIRS = 8
+#: Where a statement needs all pairs, all are evaluated if they are no more than this, or than four
+#: times what was; of more, that is the user's decision.
+_FEW, _TIMES = 1_000_000, 4
+#: Otherwise as many are drawn as were evaluated, or this many for each item.
+_FOR_EACH = 10
+
+
+class Run:
+    """Carries a search out, and states its recall.
+
+    Parameters
+    ----------
+    oracle : Oracle
+    universe : Universe
+    threshold : Threshold
+    allowed : int
+        Pairs that may be evaluated.
+    recall : float
+        That is to be stated.
+    rng : numpy.random.Generator
+
+    Attributes
+    ----------
+    spent : dict
+        Evaluations by purpose.
+    """
+
+    def __init__(
+        self,
+        oracle: Oracle,
+        universe: Universe,
+        threshold: Threshold,
+        allowed: int,
+        recall: float,
+        rng: np.random.Generator,
+    ) -> None:
+        self._oracle, self._universe, self._threshold = oracle, universe, threshold
+        self._recall, self._rng, self._allowed = recall, rng, allowed
+        self.spent: Spent = {"ranked": 0, "landmarks": 0, "blind": 0, "symmetry": 0}
+        self._blind: list[Blind] = []
+        self._ranked_at_draw = self._worth_digging = 0
+
+    def carry_out(self, guides: list[Guide]) -> tuple[Recall, IntArray]:
+        """Return what is stated, and the keys of all matches that were found."""
+        universe = self._universe
+        self._check_symmetry()
+        search = Search(self._oracle, universe, self._threshold, guides, self._rng)
+        count = min(LANDMARKS, universe.n, universe.m)
+        planner = self._oracle.planner
+        steering = Steering(
+            n_items=min(universe.n, universe.m),
+            all_pairs=universe.size,
+            allowed=self._allowed - self.spent["symmetry"] // planner.per_entry,
+            recall=self._recall,
+            guided=search.guided,
+            price_of_landmarks=planner.price_of_lines(count, count, count) // planner.per_entry,
+        )
+        while search.left and not self._is_settled(search, steering):
+            if steering.wants_landmarks(drawn=bool(self._blind)):
+                self._buy(search, steering, count)
+            elif not self._blind and steering.is_time_to_draw:
+                self._draw(search, steering.price)
+                self._ranked_at_draw = steering.ranked
+                self._worth_digging = max(len(self._blind[0].keys), steering.ranked)
+            elif (room := self._room(search)) > 0:
+                size, matches = self._charged("ranked", search.step, min(steering.batch, room))
+                steering.ranked_batch(size, matches)
+            else:
+                break
+        return self._stated(search)
+
+    def blind_values(self) -> FloatArray:
+        """Return the similarities of the pairs that were drawn blindly, for a histogram."""
+        drawn = [self._universe.places(blind.keys) for blind in self._blind[:1]]
+        return np.concatenate([np.empty(0), *(self._oracle.entries(*places) for places in drawn)])
+
+    # ------------------------------------------------------------------ steps
+
+    def _check_symmetry(self) -> None:
+        oracle = self._oracle
+        proven = oracle.planner.sees_both_orders or oracle.similarity.symmetry_proven
+        few = min(_SYMMETRY_PAIRS, self._universe.size // 4, self._allowed // 4)
+        if oracle.symmetric and not proven and few:
+            keys = self._universe.draw(few, np.empty(0, dtype=np.int64), self._rng)
+            self._charged("symmetry", oracle.check_symmetry, *self._universe.places(keys))
+
+    def _buy(self, search: Search, steering: Steering, count: int) -> None:
+        reached, found = len(search.labels), search.labels.found
+        self._charged("landmarks", search.buy_landmarks, count)
+        steering.bought_landmarks(len(search.labels) - reached, search.labels.found - found)
+
+    def _draw(self, search: Search, count: int) -> None:
+        left = search.left
+        if count >= left > max(_FEW, _TIMES * len(search.labels)):
+            items = self._universe.n + self._universe.m
+            count = max(len(search.labels), _FOR_EACH * items)
+        before = np.unique(np.concatenate([b.keys for b in self._blind])) if self._blind else None
+        blind = self._charged(
+            "blind",
+            lambda: Blind(
+                self._oracle,
+                self._universe,
+                self._threshold,
+                search.labels,
+                count,
+                self._rng,
+                taken=before,
+            ),
+        )
+        self._blind.append(blind)
+
+    def _is_settled(self, search: Search, steering: Steering) -> bool:
+        """Whether the recall can be stated; if it could be by more blind pairs, draw them."""
+        if not self._blind:
+            return False
+        first = self._blind[0]
+        if not len(first.missed):
+            # Within a budget that is too small for a statement, at least more can be found.
+            return self._allowed >= self._universe.size or self._state().reached
+        dug = steering.ranked - self._ranked_at_draw
+        if self._allowed < self._universe.size or dug < self._worth_digging:
+            return False
+        further = first.further(self._recall, search.labels.found + len(first.missed))
+        if further is None or further > search.left // 2:
+            self._worth_digging *= 2
+            return False
+        self._draw(search, further)
+        return True
+
+    def _room(self, search: Search) -> int:
+        """Return how many pairs may still be reached, as if none of them was drawn blindly.
+
+        Otherwise the end of the search would depend on where blind pairs lie.
+        """
+        beside = self.spent["symmetry"] + self.spent["landmarks"] + self.spent["blind"]
+        return self._allowed - search.ranked - beside // self._oracle.planner.per_entry
+
+    def _charged(
+        self, purpose: str, action: Callable[_P, _R], *args: _P.args, **kwargs: _P.kwargs
+    ) -> _R:
+        """Do something, and note what it has cost."""
+        before = self._oracle.spent
+        result = action(*args, **kwargs)
+        self.spent[purpose] += self._oracle.spent - before
+        return result
+
+    # ------------------------------------------------------------------ the statement
+
+    def _state(self) -> Recall:
+        matches = [blind.matches for blind in self._blind]
+        return self._blind[-1].state(self._recall, np.concatenate(matches))
+
+    def _stated(self, search: Search) -> tuple[Recall, IntArray]:
+        if self._blind:
+            matches = np.concatenate([blind.matches for blind in self._blind])
+            return self._state(), self._blind[-1].found(matches)
+        stated = state_recall(
+            search.labels.found,
+            rest=search.left,
+            drawn=0,
+            missed=0,
+            left=search.left,
+            pairs=self._universe.size,
+            met=0,
+            target=self._recall,
+        )
+        return stated, search.labels.matches()

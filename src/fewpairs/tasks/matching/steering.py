@@ -1,0 +1,142 @@
+"""When to go on searching, when to buy landmarks, when to draw blind pairs, and how many.
+
+Nothing here knows what the blind pairs hold: decisions rest on what was reached, so that a
+statement made from the blind pairs stays true. The constants are shares of costs; each was tried
+at half and at twice its value (docs/finding.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from fewpairs.error.recall import blind_pairs
+
+#: First batch: an eighth of the items, so that a good guide is not followed longer than it pays;
+#: later ones are a tenth of what was ranked before.
+_FIRST, _FEWEST, _GROWTH = 8, 100, 10
+#: But no batch is more than a fiftieth of all pairs, or the search could not learn from it.
+_ROUNDS = 50
+#: The search goes on as long as a tenth of the price of a statement brings 3 % more matches: they
+#: make the statement cheaper by about as much.
+_WINDOW, _GAIN = 0.1, 0.03
+#: No longer than twenty pairs for each item in vain: where there is little to find, or nothing, a
+#: statement may cost as much as all pairs.
+_LONGEST = 20
+#: Landmarks that are bought at a time.
+LANDMARKS = 10
+#: A guide that has led to a batch of which this share matched is worth following.
+_LEADS = 0.05
+#: Landmarks are bought once as much was spent on ranking as they cost; with a guide that leads
+#: somewhere, once half of it was spent and batches match no more often than any pair.
+_RENT, _GUIDED_RENT = 1.0, 0.5
+#: Blind pairs get at most this share of a budget that allows for a statement, and this share of one
+#: that does not.
+_STATED, _UNSTATED = 0.6, 0.3
+#: Landmarks must leave this share of the budget to what they lead to.
+_LEFT_FOR_OTHERS = 0.4
+
+
+@dataclass
+class Steering:
+    """Keeps count of a search, and decides what comes next.
+
+    Parameters
+    ----------
+    n_items : int
+        The smaller number of items of both sides.
+    all_pairs : int
+    allowed : int
+        Pairs that may be evaluated.
+    recall : float
+        That is to be stated.
+    guided : bool
+    price_of_landmarks : int
+        Of ten.
+    """
+
+    n_items: int
+    all_pairs: int
+    allowed: int
+    recall: float
+    guided: bool
+    price_of_landmarks: int
+    found: int = 0
+    ranked: int = 0
+    reached: int = 0
+    _leads: bool = False
+    _paid_for_landmarks: int = 0
+    _ranked_at_landmarks: int = 0
+    _batches: list[tuple[int, int]] = field(default_factory=list)
+
+    # ------------------------------------------------------------------ what happened
+
+    def ranked_batch(self, size: int, matches: int) -> None:
+        """Note a batch of the most promising pairs, and how many of them matched."""
+        early = self.ranked <= self.n_items // 2
+        self._leads |= self.guided and early and matches >= _LEADS * size
+        self.ranked += size
+        self.reached += size
+        self.found += matches
+        self._batches.append((size, matches))
+
+    def bought_landmarks(self, size: int, matches: int) -> None:
+        """Note pairs of landmarks."""
+        self.reached += size
+        self.found += matches
+        self._paid_for_landmarks += size
+        self._ranked_at_landmarks = self.ranked
+        self._batches.clear()
+
+    # ------------------------------------------------------------------ what comes next
+
+    @property
+    def batch(self) -> int:
+        """Size of the next batch."""
+        first = max(_FEWEST, self.n_items // _FIRST)
+        return max(first, min(self.ranked // _GROWTH, self.all_pairs // _ROUNDS))
+
+    def wants_landmarks(self, *, drawn: bool) -> bool:
+        """Whether whole columns of ten more items are worth their price.
+
+        With a guide that leads somewhere only if the search goes on although blind pairs are drawn.
+        """
+        price = self.price_of_landmarks
+        if self.reached + price > (1 - _LEFT_FOR_OTHERS) * self.allowed:
+            return False
+        if not self.guided and not self._paid_for_landmarks:
+            return True
+        rent = _GUIDED_RENT if self._leads else _RENT
+        due = self.ranked - self._ranked_at_landmarks >= rent * max(price, self._paid_for_landmarks)
+        if self._leads:
+            return drawn and due and self._recent(self.n_items // 2) * self.all_pairs < self.found
+        never = not self._paid_for_landmarks and self.ranked >= self.n_items // 2
+        return due or never
+
+    @property
+    def price(self) -> int:
+        """Blind pairs that a statement takes, if nothing more is found or missed."""
+        rest = self.all_pairs - self.reached
+        price = blind_pairs(self.recall, self.found, rest)
+        if price <= _STATED * self.allowed or self.allowed >= self.all_pairs:
+            return min(price, max(self.allowed - self.reached, 0))
+        return min(int(_UNSTATED * self.allowed), max(self.allowed - self.reached, 0))
+
+    @property
+    def is_time_to_draw(self) -> bool:
+        """Whether the search no longer pays, or the budget is just enough for the blind pairs."""
+        price = self.price
+        if self.allowed < self.all_pairs and self.reached + self.batch + price > self.allowed:
+            return True
+        window = max(self.batch, min(int(_WINDOW * price), _LONGEST * self.n_items))
+        return sum(size for size, _ in self._batches) >= window and self._recent(
+            window
+        ) * window < _GAIN * max(self.found, 1)
+
+    def _recent(self, size: int) -> float:
+        """Return the share of matches among the last `size` ranked pairs or so."""
+        pairs = matches = 0
+        for batch, found in reversed(self._batches):
+            pairs, matches = pairs + batch, matches + found
+            if pairs >= size:
+                break
+        return matches / max(pairs, 1)
