@@ -40,6 +40,7 @@ _HOMES = {
     "ErrorEstimate": "error.estimate",
     "Found": "tasks.matching.found",
     "Recall": "error.recall",
+    "find_nearest": "tasks.matching.find_nearest",
     "find_pairs": "tasks.matching.find_pairs",
     "plan_pairs": "tasks.matching.plan_pairs",
     "recall_of": "tasks.matching.recall_of",
