@@ -24,8 +24,8 @@ _R = TypeVar("_R")
 
 #: Pairs that are asked for in both orders where symmetry is declared and not proven.
 _SYMMETRY_PAIRS = 8
-#: Where a statement needs half of all pairs, or more, all are evaluated if they are no more than this, or than four
-#: times what was; of more, that is the user's decision.
+#: Where a statement needs half of all pairs, or more, all are evaluated if they are no more than
+#: this, or than four times what was; of more, that is the user's decision.
 _FEW, _TIMES = 1_000_000, 4
 #: Otherwise as many are drawn as were evaluated, or this many for each item.
 _FOR_EACH = 10
