@@ -74,7 +74,7 @@ def test_the_fuzzer_counts_what_ran_and_reports_the_smallest_example(tmp_path, m
 
 def run_fuzz(monkeypatch, *told):
     """Run the command on families whose examples all hold, and return what it publishes."""
-    outcome = {"examples": 0, "findings": [], "held": {}}
+    outcome = {"findings": [], "held": {"noise\theld": 2}}
     monkeypatch.setattr(fuzz, "names", lambda: ["files", "runs"])
     monkeypatch.setattr(fuzz_process, "tests_of", lambda name: [f"test_{name}", "test_more"])
     monkeypatch.setattr(
@@ -97,6 +97,7 @@ def test_the_fuzzer_joins_families_that_were_run_one_after_the_other(tmp_path, m
     again = run_fuzz(monkeypatch, "--family", "runs", "--count", "7", *kept)
     assert "| **runs** |  |  | **7** | 0 |" in again[False]
     assert "| **files** |  |  | **40** | 0 |" in again[False]
+    assert "| noise | 8 | 0 | 0 |" in again[False]  # two for each process
 
 
 def test_the_fuzzer_takes_a_count_for_each_family(monkeypatch):

@@ -21,7 +21,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -177,7 +177,7 @@ def main() -> None:
 
     def keep() -> None:
         if told.join is not None:
-            everything = {name: asdict(family) for name, family in known.items()}
+            everything = {name: vars(family) for name, family in known.items()}
             told.join.write_text(json.dumps(everything, indent=1), encoding="utf-8")
 
     search(chosen, 60.0 * minutes, counts, quick=told.quick, keep=keep)
