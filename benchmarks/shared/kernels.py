@@ -11,7 +11,9 @@ from benchmarks.shared.fourier_features import fourier_features
 from benchmarks.shared.measures import relative
 from fewpairs import datasets
 from fewpairs.sketches import regression
+from fewpairs.sketches.exact import GaussianKernel
 from fewpairs.sketches.fitting import SketchOptions, make_map
+from fewpairs.sketches.sampling import Sampler
 
 #: Errors of a kernel: the mean squared relative error of an entry (the paper's measure), and the
 #: relative Frobenius error.
@@ -58,7 +60,8 @@ class Kernel:
         rng = np.random.default_rng(seed)
         shift = 0 if unshifted else regression.SHIFT
         with patch.object(regression, "SHIFT", shift):
-            made = make_map(np.exp, self.u, self.u, how, rng=rng, scaling=(self.z, self.z))
+            sampler = Sampler(GaussianKernel(self.u, self.u), rng)
+            made = make_map(np.exp, self.u, self.u, how, rng=rng, sampler=sampler)
         features = made(self.u)
         guess = (features * made.signs) @ features.T
         return self.errors(self.z[:, None] * guess * self.z)

@@ -17,11 +17,11 @@ from fewpairs.sketches.exact import Exact
 from fewpairs.sketches.families import Families, best_map
 from fewpairs.sketches.feature_map import FeatureMap
 from fewpairs.sketches.fitting import SketchOptions
-from fewpairs.sketches.landmarks import SpanTerms
 from fewpairs.sketches.polynomial import Polynomial
 from fewpairs.sketches.products import Function, balance
 from fewpairs.sketches.rows import check_dimensions, check_rows
 from fewpairs.sketches.size import Choice, Proposals, choose_columns, choose_family
+from fewpairs.sketches.span_terms import SpanTerms
 
 #: Columns that are tried for a wanted error unless the caller says otherwise: finding the leading
 #: directions of more takes minutes.
