@@ -12,15 +12,8 @@ from scipy.spatial.distance import cdist
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.errors import InputError
 from fewpairs.numerics import largest, parts, row_squares
-from fewpairs.sketches.products import (
-    TRIED_POINTS,
-    Function,
-    apply,
-    dense,
-    largest_on,
-    radius_of,
-    row_products,
-)
+from fewpairs.sketches.functions import Function, apply, check_range, largest_on
+from fewpairs.sketches.products import dense, radius_of, row_products
 
 #: To guess how large a row's entries are, it is compared with this many of the longest rows of the
 #: other side, and with as many at random. With 2, intervals of the maps of
@@ -64,7 +57,7 @@ class Exact:
                 "Their sums overflow.",
                 "Scale the vectors, and the function's argument back.",
             )
-        apply(self.function, radius * np.linspace(-1, 1, TRIED_POINTS))
+        check_range(self.function, radius)
 
     @property
     def sides(self) -> tuple[Any, Any]:

@@ -23,9 +23,9 @@ from fewpairs.sketches.coefficients import RULES, Wanted
 from fewpairs.sketches.directions import leading_directions
 from fewpairs.sketches.exact import Exact
 from fewpairs.sketches.feature_map import FeatureMap, Terms
+from fewpairs.sketches.functions import Function
 from fewpairs.sketches.monomials import Monomials, heaviest
 from fewpairs.sketches.polynomial import Polynomial, fit_polynomial
-from fewpairs.sketches.products import Function
 from fewpairs.sketches.sampling import Sampler
 from fewpairs.sketches.tensor_sketch import TensorSketch
 from fewpairs.sketches.tuning import tuned_coefficients

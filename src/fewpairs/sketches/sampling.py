@@ -25,8 +25,9 @@ import numpy as np
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.numerics import largest, row_squares
 from fewpairs.sketches.exact import Exact, squared_shares
+from fewpairs.sketches.functions import apply
 from fewpairs.sketches.near_duplicates import NearDuplicates
-from fewpairs.sketches.products import apply, row_products
+from fewpairs.sketches.products import row_products
 
 # Widths of intervals below are those of the maps of benchmarks/sketches/sketch_intervals.py.
 #: Shares of a sample that are certain, and on the diagonal. Intervals are a quarter wider without
