@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.shared.fourier_features import fourier_features
 from benchmarks.shared.measures import relative
-from fewpairs import datasets
+from fewpairs import datasets, rbf_kernel
 from fewpairs.sketches import regression
 from fewpairs.sketches.exact import GaussianKernel
 from fewpairs.sketches.fitting import SketchOptions, make_map
@@ -24,14 +24,14 @@ DATA = ("synthetic", "segment", "usps")
 BANDWIDTHS = (0.1, 1.0)
 
 
-def rows(name: str) -> np.ndarray:
-    """1,000 rows of a data set."""
+def rows(name: str, count: int = 1000) -> np.ndarray:
+    """So many rows of a data set."""
     rng = np.random.default_rng(0)
     if name == "synthetic":
-        return rng.normal(size=(1000, 50)) / np.sqrt(50)
+        return rng.normal(size=(count, 50)) / np.sqrt(50)
     with np.load(datasets.benchmark_folder() / name / "data.npz") as file:
         x = file["X"].astype(np.float64)
-    return x[rng.permutation(len(x))[:1000]]
+    return x[rng.permutation(len(x))[:count]]
 
 
 class Kernel:
@@ -65,6 +65,13 @@ class Kernel:
         features = made(self.u)
         guess = (features * made.signs) @ features.T
         return self.errors(self.z[:, None] * guess * self.z)
+
+    def by_default(self, degree: int, size: int, seed: int) -> Errors:
+        """Errors of one draw of what `rbf_kernel` makes unless told otherwise."""
+        options = {"degree": degree, "sketch_size": size, "error_pairs": 0}
+        return self.errors(
+            rbf_kernel(self.x, gamma=self.gamma, random_state=seed, **options).to_dense()
+        )
 
     def by_fourier_features(self, columns: int, seed: int) -> Errors:
         """Errors of one draw of random Fourier features."""
