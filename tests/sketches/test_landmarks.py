@@ -9,6 +9,8 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import rbf_kernel
 
 import fewpairs as fp
+from fewpairs.sketches.exact import GaussianKernel
+from fewpairs.sketches.span_terms import SpanTerms, WeightedMonomials
 
 
 def by_nystroem(x, gamma, columns):
@@ -47,6 +49,17 @@ def test_features_of_new_rows_are_no_worse_than_those_of_nystroem():
         assert features.shape[1] <= 101
         errors.append(np.linalg.norm(features @ features.T - exact))
     assert errors[0] <= 0.9 * errors[1]
+
+
+def test_monomials_of_a_gaussian_kernel_carry_its_factor():
+    """The kernel is z·exp(⟨u, v⟩)·w, and monomials stand for exp alone."""
+    u = rows(200, 4)
+    exact = GaussianKernel(u, u)
+    monomials = WeightedMonomials.heaviest(exact, 6, 20, np.random.default_rng(0))
+    terms = SpanTerms(exact, u[:5], monomials)(u)
+    z = np.exp(-(u**2).sum(axis=1) / 2)
+    np.testing.assert_allclose(terms[:, :5], rbf_kernel(u, u[:5], gamma=0.5), rtol=1e-12)
+    np.testing.assert_allclose(terms[:, 5:], z[:, None] * monomials(u), rtol=1e-12)
 
 
 def test_a_target_that_landmarks_reach_is_reached():
