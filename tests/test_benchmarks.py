@@ -70,6 +70,7 @@ def test_the_fuzzer_counts_what_ran_and_reports_the_smallest_example(tmp_path, m
     assert broken["examples"] < 30
     (finding,) = broken["findings"]
     assert "number=1000," in finding
+    assert "number" in (tmp_path / "last").read_text(encoding="utf-8")  # should the process die
 
 
 def run_fuzz(monkeypatch, *told):

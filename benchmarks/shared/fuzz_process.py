@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import importlib
 import json
+import mmap
 import os
 import subprocess
 import sys
@@ -25,6 +26,8 @@ TESTS = ROOT / "tests" / "fuzz"
 _PATIENCE = 1200
 #: Items of the largest matrices; pytest stays below.
 _MOST_ITEMS = "300"
+#: Bytes of an example that are written down.
+_TOLD = 10_000
 
 
 def load(family: str) -> Any:
@@ -70,7 +73,8 @@ def run_apart(family: str, test: str, seed: int, examples: int) -> dict[str, Any
             if done.returncode == 0:
                 return dict(json.loads(done.stdout.splitlines()[-1]))
             ended = f"the process ended with {done.returncode}: {done.stderr[-1500:]}"
-        example = last.read_text(encoding="utf-8") if last.exists() else "none"
+        example = last.read_text(encoding="utf-8", errors="replace") if last.exists() else "none"
+    example = example.strip() or "none"
     return {"examples": 0, "findings": [f"{ended}\nlast example: {example}"], "held": {}}
 
 
@@ -103,10 +107,16 @@ def run_here(family: str, test: str, seed: int, examples: int, last: Path) -> di
 def _counted(function: Callable[..., Any], last: Path) -> Counter[str]:
     inner = function.hypothesis.inner_test  # type: ignore[attr-defined]
     count: Counter[str] = Counter()
+    # In shared memory: it outlives the process, and opening a file for each example took longer
+    # than most examples.
+    last.write_bytes(b" " * _TOLD)
+    with last.open("r+b") as file:
+        memory = mmap.mmap(file.fileno(), _TOLD)
 
     @functools.wraps(inner)
     def counting(*args: Any, **kwargs: Any) -> None:
-        last.write_text(f"{args or ''}{kwargs}"[:10_000], encoding="utf-8")
+        told = f"{args or ''}{kwargs}".encode(errors="replace")[:_TOLD]
+        memory[:] = told.ljust(_TOLD)
         try:
             inner(*args, **kwargs)
         except (hypothesis.errors.UnsatisfiedAssumption, hypothesis.errors.StopTest):

@@ -16,6 +16,8 @@ import fewpairs as fp
 
 #: What the plan may cost more than the optimum, as a share of what is paid.
 PROVEN = 2e-10
+#: HiGHS takes several times as long as everything else: it judges every fourth problem.
+HIGHS_SHARE = 4
 
 
 def solved(a, b, cost):
@@ -60,6 +62,8 @@ def test_it_agrees_with_pot_and_highs(made: Kinds):
     b *= a.sum() / b.sum()
     size = np.abs(cost).max()
     assert value == pytest.approx(ot.emd2(a, b, cost), rel=1e-9, abs=1e-12 * size)
+    if made.seed % HIGHS_SHARE:
+        return
     n, m = cost.shape
     sums = np.vstack([np.kron(np.eye(n), np.ones(m)), np.kron(np.ones(n), np.eye(m))])[:-1]
     by_highs = linprog(cost.ravel(), A_eq=sums, b_eq=np.concatenate([a, b])[:-1], method="highs")
