@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.shared.fourier_features import fourier_features
 from benchmarks.shared.measures import relative
-from fewpairs import datasets, rbf_kernel
+from fewpairs import datasets
 from fewpairs.sketches import regression
 from fewpairs.sketches.exact import GaussianKernel
 from fewpairs.sketches.fitting import SketchOptions, make_map
@@ -65,13 +65,6 @@ class Kernel:
         features = made(self.u)
         guess = (features * made.signs) @ features.T
         return self.errors(self.z[:, None] * guess * self.z)
-
-    def by_default(self, degree: int, size: int, seed: int) -> Errors:
-        """Errors of one draw of what `rbf_kernel` makes unless told otherwise."""
-        options = {"degree": degree, "sketch_size": size, "error_pairs": 0}
-        return self.errors(
-            rbf_kernel(self.x, gamma=self.gamma, random_state=seed, **options).to_dense()
-        )
 
     def by_fourier_features(self, columns: int, seed: int) -> Errors:
         """Errors of one draw of random Fourier features."""
