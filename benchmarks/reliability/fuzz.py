@@ -34,9 +34,9 @@ from benchmarks.shared import fuzz_process  # noqa: E402
 from benchmarks.shared.command import arguments  # noqa: E402
 from benchmarks.shared.tables import publish, table  # noqa: E402
 
-#: Examples of one process: few at first, so that each test has its turn, then enough that starting
-#: a process costs little.
-_ROUND, _LARGEST_ROUND, _QUICK_ROUND = 100, 1000, 20
+#: Examples of one process: few at first, so that each test has its turn; then twice as many as long
+#: as all tests of a family take less than so many seconds, so that starting them costs little.
+_ROUND, _LARGEST_ROUND, _QUICK_ROUND, _SHORT = 100, 10_000, 20, 60.0
 
 
 @dataclass
@@ -74,16 +74,22 @@ def search(
 ) -> None:
     """Run rounds until the time or the count is used up; a test that fails is not run again."""
     end = time.monotonic() + seconds
+    sizes = dict.fromkeys(counts, _QUICK_ROUND if quick else _ROUND)
     for turn in range(sys.maxsize):
-        size = _QUICK_ROUND if quick else min(_ROUND << min(turn, 10), _LARGEST_ROUND)
         planned = [(f, test) for f in chosen for test in f.examples if f.wanted(test, counts)]
         if not planned:
             return
+        longest = dict.fromkeys(counts, 0.0)
         for family, test in planned:
-            if time.monotonic() > end:
+            start = time.monotonic()
+            if start > end:
                 return
-            seed, wanted = family.seed + turn, min(size, family.wanted(test, counts))
+            seed = family.seed + turn
+            wanted = min(sizes[family.name], family.wanted(test, counts))
+            if not wanted:  # the others have run what was left
+                continue
             outcome = fuzz_process.run_apart(family.name, test, seed, wanted)
+            longest[family.name] = max(longest[family.name], time.monotonic() - start)
             family.examples[test] += outcome["examples"]
             family.held.update(outcome["held"])
             family.findings += [f"{test}, seed {seed}: {f}" for f in outcome["findings"]]
@@ -97,6 +103,9 @@ def search(
                 sep="\n    ",
                 flush=True,
             )
+        for name, taken in longest.items():
+            if 0 < taken < _SHORT and not quick:
+                sizes[name] = min(2 * sizes[name], _LARGEST_ROUND)
 
 
 def report(chosen: list[Family]) -> str:
