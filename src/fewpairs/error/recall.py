@@ -49,6 +49,8 @@ class Recall:
         Of candidates that were given: the share that are matches.
     examples : tuple of ndarray
         Matches that were missed, as left and right positions and similarities.
+    of : {"matches", "neighbours"}
+        What was looked for. Blind pairs of neighbours are whole rows.
     """
 
     value: float
@@ -64,6 +66,7 @@ class Recall:
     evaluations: int = 0
     precision: float | None = None
     examples: tuple[IntArray, IntArray, FloatArray] | None = None
+    of: str = "matches"
 
     @property
     def reached(self) -> bool:
@@ -76,14 +79,14 @@ class Recall:
         return self.low == self.high
 
     def __str__(self) -> str:
-        matches = f"{self.found:,} {'match' if self.found == 1 else 'matches'} found"
+        found = f", {_counted(self.found, 'match')} found" if self.of == "matches" else ""
         if self.exact:
-            return f"recall {_written(self.value)} (exact: every pair was evaluated), {matches}"
+            return f"recall {_written(self.value)} (exact: every pair was evaluated){found}"
+        met = _counted(self.met, "match" if self.of == "matches" else "neighbour")
         text = (
             f"recall {_written(self.value)} (95 % interval {_written(self.low)} to "
-            f"{_written(self.high)}), {matches}; of {self.met:,} "
-            f"{'match' if self.met == 1 else 'matches'} among {self.blind:,} pairs drawn blindly, "
-            f"{self.missed:,} had been missed"
+            f"{_written(self.high)}){found}; of {met} among "
+            f"{self.blind:,} pairs drawn blindly, {self.missed:,} had been missed"
         )
         if self.target is not None and self.low < self.target:
             text += f". {self._what_it_takes(self.target)}"
@@ -203,6 +206,11 @@ def _at_most(missed: int, rest: int, drawn: int, count: int) -> float:
 def _largest(holds: Callable[[int], bool], low: int, high: int) -> int:
     """Return the largest number for which something holds that holds up to it."""
     return most_affordable(lambda count: int(not holds(count)), high, 0, least=low)
+
+
+def _counted(count: int, name: str) -> str:
+    several = "es" if name.endswith("ch") else "s"
+    return f"{count:,} {name}{'' if count == 1 else several}"
 
 
 def _written(share: float) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from fewpairs.arrays import IntArray
@@ -97,3 +99,14 @@ class Blind:
             target=target,
             tails=self._tails,
         )
+
+    def state_of_candidates(self, target: float | None) -> Recall:
+        """State the recall of what was reached alone, without what blind pairs have added."""
+        missed = len(self.missed)
+        stated = self.state(target, np.empty(0, dtype=np.int64))
+        shares = [
+            share * (stated.found - missed) / stated.found if stated.found else share
+            for share in (stated.value, stated.low, stated.high)
+        ]
+        value, low, high = shares
+        return replace(stated, value=value, low=low, high=high, found=stated.found - missed)
