@@ -15,8 +15,8 @@ import fewpairs as fp
 from benchmarks.shared.matrices import tweets
 from fewpairs import datasets
 
-#: Rounding of scores that lie on the threshold.
-_SLACK = 1e-9
+#: Rounding of scores that lie on the threshold, in single precision.
+_SLACK = 1e-6
 
 
 class Known(fp.Precomputed):
@@ -60,26 +60,28 @@ class Case:
         return len(self.items), len(self.items if self.others is None else self.others)
 
     @cached_property
+    def values(self) -> np.ndarray:
+        """All similarities, in single precision; strings' are kept in a temporary file."""
+        if self.matrix is not None:
+            return self.matrix
+        path = _kept(self.name)
+        if not path.exists():
+            right = self.items if self.others is None else self.others
+            every = [
+                self.similarity.block(self.items[k : k + 500], right).astype(np.float32)
+                for k in range(0, len(self.items), 500)
+            ]
+            np.save(path, np.concatenate(every))
+        return np.load(path)
+
+    @cached_property
     def truth(self) -> np.ndarray:
         """Keys of the pairs that match, in order, as `Universe` has them."""
-        keys = []
-        n, m = self.shape
-        for start in range(0, n, 500):
-            rows = np.arange(start, min(start + 500, n))
-            if self.matrix is not None:
-                block = self.matrix[rows]
-            else:
-                right = self.items if self.others is None else self.others
-                block = self.similarity.block([self.items[i] for i in rows], right)
-            i, j = np.nonzero(block >= self.above)
-            if self.others is None:
-                i, j = self._once(i, j, start)
-            keys.append((i + start) * m + j)
-        return np.concatenate(keys)
-
-    def _once(self, i, j, start):
-        kept = j > i + start if self.similarity.symmetric else j != i + start
-        return i[kept], j[kept]
+        i, j = np.nonzero(self.values >= self.above)
+        if self.others is None:
+            kept = j > i if self.similarity.symmetric else j != i
+            i, j = i[kept], j[kept]
+        return i * self.shape[1] + j
 
     @property
     def pairs(self) -> int:
@@ -112,6 +114,11 @@ class Case:
                 rng.random((len(guide), 1)) < (0.3 if kind == "spoilt" else 1), noise, guide
             )
         return replace(self, name=f"{self.name}, {_GUIDES[kind]}", guide=guide)
+
+
+def _kept(name: str) -> Path:
+    plain = "".join(letter if letter.isalnum() else "-" for letter in name)
+    return Path(tempfile.gettempdir()) / f"fewpairs-{plain}.npy"
 
 
 _GUIDES = {"none": "no guide", "noise": "guide of noise", "spoilt": "30 % of the guide noise"}
@@ -219,7 +226,7 @@ def two_sets_of_places(n: int) -> Case:
 def word_mover(n: int = 2000) -> Case:
     """Tweets by Word Mover's similarity, of which 0.1 % of all pairs match."""
     documents = tweets(n)[0]
-    path = Path(tempfile.gettempdir()) / f"fewpairs-wmd-{n}.npy"
+    path = _kept(f"wmd-{n}")
     if not path.exists():
         distances = fp.wmd(documents)
         np.save(path, np.exp(-0.2 * (distances + distances.T) / 2))

@@ -189,11 +189,13 @@ def _most(missed: int, rest: int, drawn: int, chance: float) -> int:
 
 
 def _least(missed: int, rest: int, drawn: int, chance: float) -> int:
-    """Return the fewest unreached matches, if the search has stopped at the next one drawn."""
-    return _largest(
-        lambda count: 1 - _at_most(missed, rest, drawn, count + 1) <= chance,
-        missed,
-        max(rest - drawn + missed - 1, missed),
+    """Return the fewest unreached matches of which so many would be drawn with that chance."""
+    if not missed:
+        return 0
+    return 1 + _largest(
+        lambda count: 1 - _at_most(missed - 1, rest, drawn, count) <= chance,
+        missed - 1,
+        rest - drawn + missed - 1,
     )
 
 
