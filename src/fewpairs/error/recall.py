@@ -157,13 +157,13 @@ def blind_pairs(
 ) -> int:
     """Count the blind pairs that state a recall if `missed` of their matches had been missed.
 
-    Where none is, 3.1/(L + 1) of all pairs, where L = (1 − R)/R·M is the number of matches that may
-    be missing beside the M in the answer: about 59/M of all pairs for R = 0.95.
+    Where none is, a share q of all pairs with (1 − q)^(L + 1) = 0.045, where L = (1 − R)/R·M is the
+    number of matches that may be missing beside the M in the answer: about 59/M of all pairs for
+    R = 0.95.
     """
     allowed = int((1 - recall) / recall * matches)
-    # The upper end of a Poisson mean when `missed` were seen; binomial tails are lighter.
-    mean = stats.chi2.ppf(1 - tail, 2 * missed + 2) / 2
-    return min(int(np.ceil(mean / (allowed + missed + 1) * rest)), rest)
+    share = stats.beta.ppf(1 - tail, missed + 1, allowed + 1)
+    return min(int(np.ceil(share * rest)) + 1, rest)
 
 
 def check_recall(recall: object) -> float:
@@ -190,13 +190,14 @@ def _most(missed: int, rest: int, drawn: int, chance: float) -> int:
 
 def _least(missed: int, rest: int, drawn: int, chance: float) -> int:
     """Return the fewest unreached matches of which so many would be drawn with that chance."""
-    if not missed:
+    if missed == 0:
         return 0
-    return 1 + _largest(
+    too_few = _largest(
         lambda count: 1 - _at_most(missed - 1, rest, drawn, count) <= chance,
         missed - 1,
-        rest - drawn + missed - 1,
+        rest - drawn + missed,
     )
+    return too_few + 1
 
 
 def _at_most(missed: int, rest: int, drawn: int, count: int) -> float:

@@ -141,14 +141,13 @@ def _table(vectors: Any, name: str, count: int) -> SingleArray:
             "It holds a vector of numbers for each item.",
             "Pass an array with one row for each item, in the same order.",
         )
-    rows = unit_rows(table)
-    if not np.isfinite(rows).all():
+    if not np.isfinite(table.data if sp.issparse(table) else table).all():
         raise InputError(
             f"{name} has values that are not finite.",
             "Products with them say nothing.",
             "Fill them before the run.",
         )
-    return rows
+    return unit_rows(table)
 
 
 def unit_rows(vectors: Any) -> SingleArray:

@@ -72,7 +72,7 @@ def plan_pairs(
     >>> import fewpairs as fp
     >>> plan = fp.plan_pairs(45_747, matches=71_078)
     >>> plan.blind, round(100 * plan.share, 3)
-    (867387, 0.083)
+    (867029, 0.083)
     """
     wanted = check_recall(recall)
     counts = {"n": n, "matches": matches} | ({} if others is None else {"others": others})

@@ -61,7 +61,12 @@ class Run:
         rng: np.random.Generator,
     ) -> None:
         self._oracle, self._universe, self._threshold = oracle, universe, threshold
-        self._recall, self._rng, self._allowed = recall, rng, allowed
+        self._recall, self._allowed = recall, allowed
+        # Blind pairs are drawn from a source of their own: the order of the search must not depend
+        # on how many numbers were drawn for them.
+        self._rng, self._blind_rng = (
+            np.random.default_rng(rng.integers(2**63, size=4)) for _ in range(2)
+        )
         self.spent: Spent = {"ranked": 0, "landmarks": 0, "blind": 0, "symmetry": 0}
         self._blind: list[Blind] = []
         self._ranked_at_draw = self._worth_digging = 0
@@ -72,11 +77,11 @@ class Run:
         self._check_symmetry()
         search = Search(self._oracle, universe, self._threshold, guides, self._rng)
         count = min(LANDMARKS, universe.n, universe.m)
-        planner = self._oracle.planner
+        planner, limited = self._oracle.planner, self._allowed < universe.size
         steering = Steering(
             n_items=min(universe.n, universe.m),
             all_pairs=universe.size,
-            allowed=self._allowed - self.spent["symmetry"] // planner.per_entry,
+            allowed=self._allowed - (self.spent["symmetry"] // planner.per_entry if limited else 0),
             recall=self._recall,
             guided=search.guided,
             price_of_landmarks=planner.price_of_lines(count, count, count) // planner.per_entry,
@@ -116,9 +121,10 @@ class Run:
         self._charged("landmarks", search.buy_landmarks, count)
         pairs = len(search.labels) - reached
         steering.bought_landmarks(pairs, search.labels.found - found)
-        # Landmarks compared with themselves are no pairs, and are paid for all the same.
-        cost = (self.spent["landmarks"] - paid) // self._oracle.planner.per_entry
-        steering.allowed -= max(cost - pairs, 0)
+        if self._allowed < self._universe.size:
+            # Landmarks compared with themselves are no pairs, and are paid for all the same.
+            cost = (self.spent["landmarks"] - paid) // self._oracle.planner.per_entry
+            steering.allowed -= max(cost - pairs, 0)
 
     def _draw(self, search: Search, count: int) -> None:
         left = search.left
@@ -134,7 +140,7 @@ class Run:
                 self._threshold,
                 search.labels,
                 count,
-                self._rng,
+                self._blind_rng,
                 taken=before,
             ),
         )
@@ -163,6 +169,8 @@ class Run:
 
         Otherwise the end of the search would depend on where blind pairs lie.
         """
+        if self._allowed >= self._universe.size:
+            return search.left
         beside = self.spent["symmetry"] + self.spent["landmarks"] + self.spent["blind"]
         return self._allowed - search.ranked - beside // self._oracle.planner.per_entry
 
