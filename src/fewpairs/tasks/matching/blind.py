@@ -8,6 +8,7 @@ import numpy as np
 
 from fewpairs.arrays import IntArray
 from fewpairs.error.recall import HIGH_TAIL, LOW_TAIL, Recall, blind_pairs, state_recall
+from fewpairs.numerics import parts
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.tasks.matching.labels import Labels
 from fewpairs.tasks.matching.threshold import Threshold
@@ -15,6 +16,8 @@ from fewpairs.tasks.matching.universe import Universe
 
 #: With more misses allowed, blind pairs cost more than they could state.
 _MOST_MISSED = 40
+#: Pairs that are asked for at a time: some megabytes of temporary arrays.
+_AT_A_TIME = 2**20
 
 
 class Blind:
@@ -53,8 +56,9 @@ class Blind:
         known = labels.keys if taken is None else np.union1d(labels.keys, taken)
         self.rest = universe.size - len(known)
         self.keys = universe.draw(count, known, rng)
-        values = oracle.entries(*universe.places(self.keys))
-        self.matches = self.keys[threshold.holds(values)]
+        chunks = [self.keys[part] for part in parts(len(self.keys), _AT_A_TIME)]
+        holds = [threshold.holds(oracle.entries(*universe.places(keys))) for keys in chunks]
+        self.matches: IntArray = self.keys[np.concatenate([np.empty(0, dtype=bool), *holds])]
         self._labels, self._universe = labels, universe
         self._tails = (LOW_TAIL, HIGH_TAIL) if taken is None else (HIGH_TAIL, 0.0)
         #: Matches that are known although the search has not reached them.

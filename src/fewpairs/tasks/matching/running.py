@@ -69,7 +69,7 @@ class Run:
         )
         self.spent: Spent = {"ranked": 0, "landmarks": 0, "blind": 0, "symmetry": 0}
         self._blind: list[Blind] = []
-        self._ranked_at_draw = self._worth_digging = 0
+        self._ranked_at_draw = self._worth_digging = self._may_miss = 0
 
     def carry_out(self, guides: list[Guide]) -> tuple[Recall, IntArray]:
         """Return what is stated, and the keys of all matches that were found."""
@@ -90,6 +90,7 @@ class Run:
             if steering.wants_landmarks(drawn=bool(self._blind)):
                 self._buy(search, steering, count)
             elif not self._blind and steering.is_time_to_draw:
+                self._may_miss = steering.may_miss
                 self._draw(search, steering.price)
                 self._ranked_at_draw = steering.ranked
                 self._worth_digging = max(len(self._blind[0].keys), steering.ranked)
@@ -151,15 +152,15 @@ class Run:
         if not self._blind:
             return False
         first = self._blind[0]
-        if not len(first.missed):
+        if len(first.missed) <= self._may_miss:
             # Within a budget that is too small for a statement, at least more can be found.
             return self._allowed >= self._universe.size or self._state().reached
         dug = steering.ranked - self._ranked_at_draw
         if self._allowed < self._universe.size or dug < self._worth_digging:
             return False
         further = first.further(self._recall, search.labels.found + len(first.missed))
-        if further is None or further > search.left // 2:
-            self._worth_digging *= 2
+        if further is None or further > len(search.labels) + len(first.keys):
+            self._worth_digging *= 2  # the search itself is the cheaper way, as yet
             return False
         self._draw(search, further)
         return True
