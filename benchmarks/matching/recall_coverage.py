@@ -29,11 +29,11 @@ from benchmarks.shared.tables import publish, table
 
 def rte() -> made.Case:
     """Small, so that many runs take an hour: what is tested does not depend on the size."""
-    return made.rte().some(240, 0.02)
+    return made.rte().some(140, 0.04)
 
 
 def sts_b() -> made.Case:
-    return made.sts_b_small().some(240, 0.02)
+    return made.sts_b_small().some(140, 0.04)
 
 
 #: Each case, and the options of its runs.
@@ -46,10 +46,10 @@ RUNS: dict[str, tuple[Callable[[], made.Case], dict[str, Any]]] = {
     "STS-B, no guide": (lambda: sts_b().guided("none"), {}),
     "STS-B, guide of noise": (lambda: sts_b().guided("noise"), {}),
     "STS-B, 30 % of the guide noise": (lambda: sts_b().guided("spoilt"), {}),
-    "STS-B, both orders": (lambda: made.asymmetric().some(240, 0.02), {}),
-    "MRPC": (made.mrpc, {}),
-    "places": (lambda: made.places(300), {}),
-    "places, two sets": (lambda: made.two_sets_of_places(250), {}),
+    "STS-B, both orders": (lambda: made.asymmetric().some(140, 0.04), {}),
+    "MRPC": (lambda: made.mrpc().some(140, 0.04), {}),
+    "places": (lambda: made.places(200), {}),
+    "places, two sets": (lambda: made.two_sets_of_places(150), {}),
 }
 HEADINGS = (
     "case",
