@@ -23,8 +23,8 @@ _TRAINING, _LANDMARKS = 5, 10
 #: The blind rows can state the recall if the true one is a fifth of the way from there to 1 short
 #: of 1: with fewer rows the search would have to go deeper, with more they cost more than that.
 _SLACK = 0.2
-#: Share of a budget that blind rows may take.
-_BLIND_SHARE = 0.4
+#: Shares of a budget that training rows and landmarks, and blind rows, may take.
+_TRAINING_SHARE, _BLIND_SHARE = 0.1, 0.4
 #: Candidates of which the exact similarities are asked for at a time.
 _AT_A_TIME = 2**20
 
@@ -80,16 +80,19 @@ class Neighborhoods:
             self._exact = True
             nothing = np.empty(0, dtype=np.int64)
             return nothing, nothing, np.empty(0)
-        order = self._rng.permutation(n)
+        rows = max(n, m) * self._per_entry
         wanted = rows_for(1 - _SLACK * (1 - self._recall), self._recall, LOW_TAIL)
-        beside = _TRAINING + (0 if guides else _LANDMARKS)
-        blind = min(wanted, int(_BLIND_SHARE * self._allowed / m), n)
-        if beside + wanted >= n // 2 and self._allowed >= self._oracle.planner.price_of_everything:
+        counts = [
+            min(_TRAINING, int(_TRAINING_SHARE * self._allowed / rows)),
+            0 if guides else min(_LANDMARKS, n, m, int(_TRAINING_SHARE * self._allowed / rows)),
+            min(wanted, int(_BLIND_SHARE * self._allowed / rows)),
+        ]
+        if self._allowed >= self._everything_costs and sum(counts) + wanted >= n // 2:
             return self._everything()
-        training, rest = order[:_TRAINING], order[_TRAINING:]
-        landmarks, judges = rest[: beside - _TRAINING], rest[beside - _TRAINING :][:blind]
-        ranking = self._learn(guides, training, landmarks)
-        left, right = self._features.combined(ranking)
+        ends = np.cumsum(counts)
+        training, landmarks, judges, _ = np.split(self._rng.permutation(n), ends)
+        weights = self._learn(guides, training, landmarks)
+        left, right = self._features.combined(weights)
         depth = self._judge(judges, left, right)
         whole = np.sort(np.concatenate([training, judges]))
         return self._with_whole_rows(self._evaluate(left, right, depth), whole)
@@ -142,8 +145,11 @@ class Neighborhoods:
             )
             self._features.add_landmarks(oracle.columns(across), oracle.rows(landmarks), landmarks)
             self.spent["landmarks"] += oracle.spent - before
-        values = self._rows("training", training)
-        near = self._near(values)
+        if not len(training):
+            first = np.zeros(self._features.count)
+            first[0] = 1.0  # the first guide, if there is one
+            return first
+        near = self._near(self._rows("training", training))
         rows, columns = (
             np.repeat(training, universe.m),
             np.tile(np.arange(universe.m), len(training)),
@@ -166,22 +172,25 @@ class Neighborhoods:
                 scores[row] = -np.inf
             order = np.lexsort((np.arange(m), -scores))[:most]
             hits[k] = np.minimum(np.cumsum(near[order]), self._k) / self._k
-        room = max(0, (self._allowed - sum(self.spent.values())) // (n * self._per_entry))
         reach = [least_mean(hits[:, depth], LOW_TAIL) >= self._recall for depth in range(most)]
-        depth = int(np.argmax(reach)) + 1 if any(reach) else most
-        depth = max(self._k, depth) if room >= self._k else room
-        depth = min(depth, room) if self._allowed < self._everything_costs else depth
+        depth = max(int(np.argmax(reach)) + 1 if any(reach) else most, self._k)
+        if self._allowed < self._everything_costs:
+            left_over = self._allowed - sum(self.spent.values())
+            depth = min(depth, max(0, left_over // (n * self._per_entry)))
         self._shares = hits[:, depth - 1] if depth else np.zeros(len(judges))
         return depth
 
     def _evaluate(self, left: SingleArray, right: SingleArray, depth: int) -> Chosen:
         oracle = self._oracle
+        if depth == 0:
+            nothing = np.empty(0, dtype=np.int64)
+            return nothing, nothing, np.empty(0)
         candidates = most_similar(
             left, right, depth, self._rng, square=oracle.square, n_jobs=oracle.n_jobs
         ).columns
         before = oracle.spent
         chosen = []
-        for part in parts(len(candidates), max(1, _AT_A_TIME // max(depth, 1))):
+        for part in parts(len(candidates), max(1, _AT_A_TIME // depth)):
             rows = np.repeat(np.arange(part.start, part.stop), depth)
             columns = candidates[part].ravel()
             values = oracle.entries(rows, columns).reshape(-1, depth)

@@ -38,8 +38,8 @@ class PairsPlan(NamedTuple):
             f"{self.blind:,} of {self.all_pairs:,} pairs are drawn blindly "
             f"({100 * self.share:.2g} %)"
         )
-        if self.blind >= self.all_pairs:
-            return f"{text}: with so few matches, only all pairs can tell"
+        if 2 * self.blind >= self.all_pairs:
+            return f"{text}: with so few matches, evaluate all pairs"
         return f"{text}; finding the matches comes on top, and is cheap with a good guide"
 
 

@@ -24,8 +24,8 @@ _R = TypeVar("_R")
 
 #: Pairs that are asked for in both orders where symmetry is declared and not proven.
 _SYMMETRY_PAIRS = 8
-#: Where a statement needs all pairs, all are evaluated if they are no more than this, or than four
-#: times what was; of more, that is the user's decision.
+#: Where a statement needs half of all pairs, or more, all are evaluated if they are no more than
+#: this, or than four times what was; of more, that is the user's decision.
 _FEW, _TIMES = 1_000_000, 4
 #: Otherwise as many are drawn as were evaluated, or this many for each item.
 _FOR_EACH = 10
@@ -129,9 +129,10 @@ class Run:
 
     def _draw(self, search: Search, count: int) -> None:
         left = search.left
-        if count >= left > max(_FEW, _TIMES * len(search.labels)):
+        if 2 * count >= left and self._allowed >= self._universe.size:
             items = self._universe.n + self._universe.m
-            count = max(len(search.labels), _FOR_EACH * items)
+            few = left <= max(_FEW, _TIMES * len(search.labels))
+            count = left if few else max(len(search.labels), _FOR_EACH * items)
         before = np.unique(np.concatenate([b.keys for b in self._blind])) if self._blind else None
         blind = self._charged(
             "blind",
