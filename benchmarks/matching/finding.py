@@ -3,15 +3,19 @@
 Share of all pairs that are evaluated until the true recall is reached; pairs that are drawn blindly
 for a statement are not counted, see stated.py. The guide alone in global order, and the best m of
 each item; ANNCUR-like anchors and the matrix of `approximate`, whose predictions are evaluated from
-the top; `find_pairs`. Others get the best of their settings in hindsight. Writes
+the top; `find_pairs`. Others get the best of their settings in hindsight. Lines are kept in a file,
+and a run that was stopped goes on after the last one: remove the file to begin anew. Writes
 docs/tables/finding.md. Takes about an hour on one core.
 
-    python -m benchmarks.matching.finding [--quick] [--only CASE …] [--seeds N]
+    python -m benchmarks.matching.finding [--quick] [--only CASE …] [--lines FILE]
 """
 
 from __future__ import annotations
 
+import json
+import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -34,6 +38,8 @@ ANCHORS = (10, 30, 100, 300)
 BUDGETS = (0.01, 0.03, 0.1, 0.2)
 #: Of fewer items the smallest budget buys next to nothing; of more the largest has always lost.
 SMALL, LARGE = 1000, 3000
+#: Seeds; of so many items others get one: what they need hardly depends on it.
+SEEDS = range(3)
 #: Cases once more with other guides.
 OTHER_GUIDES = {"rte": ("none",), "sts634": ("none", "noise", "spoilt")}
 HEADINGS = (
@@ -53,23 +59,21 @@ def best(tried: list[list[Shares]]) -> np.ndarray:
     return min(means, key=lambda shares: shares[1])
 
 
-def measured(case: Case, seeds: range) -> list[np.ndarray | None]:
+def measured(case: Case, *, quick: bool) -> list[np.ndarray | None]:
     """Shares until each recall, for every way."""
-    pairs = Pairs(case)
-    n = min(case.shape)
-    looks = guides_of(case)
-    alone = best([[pairs.until(scores)] for scores in looks]) if looks else None
-    square = case.others is None
-    each = (
-        best([[pairs.until(places_of_each(scores, square=square))] for scores in looks])
-        if looks
-        else None
-    )
-    few = best([[anchors(pairs, s, seed) for seed in seeds] for s in ANCHORS if 3 * s <= n])
+    pairs, looks = Pairs(case), guides_of(case)
+    n, square = min(case.shape), case.others is None
+    seeds = SEEDS[:1] if quick else SEEDS
+    few = seeds[:1] if n >= LARGE else seeds
+    alone = each = None
+    if looks:
+        alone = best([[pairs.until(look)] for look in looks])
+        each = best([[pairs.until(places_of_each(look, square=square))] for look in looks])
+    some = best([[anchors(pairs, s, seed) for seed in few] for s in ANCHORS if 3 * s <= n])
     budgets = BUDGETS[n < SMALL : 3 if n >= LARGE else 4]
-    predicted = best([[matrix(pairs, b, seed) for seed in seeds] for b in budgets])
+    predicted = best([[matrix(pairs, b, seed) for seed in few] for b in budgets])
     mine = np.mean([ours(case, seed) for seed in seeds], axis=0)
-    return [alone, each, few, predicted, mine]
+    return [alone, each, some, predicted, mine]
 
 
 def written(shares: np.ndarray | None) -> str:
@@ -77,37 +81,47 @@ def written(shares: np.ndarray | None) -> str:
     return "–" if shares is None else " / ".join(f"{100 * share:.2g}" for share in shares)
 
 
-def row(case: Case, ways: list[np.ndarray | None]) -> list[str]:
-    """One line of the table."""
+def row(ways: list[np.ndarray | None]) -> list[str]:
+    """One line of the table, its title aside."""
     least = np.min([way for way in ways[:-1] if way is not None], axis=0)
     ratio = " / ".join(f"{x:.2f}" for x in ways[-1] / least)
-    return [f"{case.name} ({len(case.truth):,})", *map(written, ways), ratio]
+    return [*map(written, ways), ratio]
 
 
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--only", nargs="+", choices=CASES, default=None)
-    parser.add_argument("--seeds", type=int, default=3)
+    lines = Path(tempfile.gettempdir()) / "fewpairs-finding.jsonl"
+    parser.add_argument("--lines", type=Path, default=lines, help="where lines are kept")
     options = parser.parse_args()
     need_data()
     names = options.only or (["rte", "mrpc"] if options.quick else list(CASES))
-    rows = []
+    rows: dict[str, list[str]] = {}
+    if options.lines.exists() and not options.quick:
+        kept = map(json.loads, options.lines.read_text(encoding="utf-8").splitlines())
+        rows = {line[0]: line for line in kept}
     for name in names:
         case = CASES[name]()
         kinds = () if options.quick else OTHER_GUIDES.get(name, ())
         for other in (case, *(case.guided(kind) for kind in kinds)):
+            if (title := f"{other.name} ({len(other.truth):,})") in rows:
+                continue
             start = time.perf_counter()
-            rows.append(row(other, measured(other, range(1 if options.quick else options.seeds))))
-            print(*rows[-1], f"{time.perf_counter() - start:.0f} s", sep=" | ", flush=True)
+            rows[title] = [title, *row(measured(other, quick=options.quick))]
+            print(*rows[title], f"{time.perf_counter() - start:.0f} s", sep=" | ", flush=True)
+            if not options.quick:
+                with options.lines.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(rows[title]) + "\n")
     recalls = " / ".join(f"{recall:g}" for recall in RECALLS)
     text = (
-        f"Share of all pairs, in %, until the true recall is {recalls}; means of "
-        f"{options.seeds} seeds. Blind pairs are not counted. Others get the best of their "
-        "settings in hindsight: which of the guides, how many anchors "
-        f"({', '.join(map(str, ANCHORS))}), which budget.\n\n{table(HEADINGS, rows)}\n"
+        f"Share of all pairs, in %, until the true recall is {recalls}; means of {len(SEEDS)} "
+        f"seeds (of {LARGE:,} items or more, one for anchors and `approximate`). Blind pairs are "
+        "not counted. Others get the best of their settings in hindsight: which of the guides, "
+        f"how many anchors ({', '.join(map(str, ANCHORS))}), which budget.\n\n"
+        f"{table(HEADINGS, rows.values())}\n"
     )
     print("\n" + text)
-    publish("finding", text, quick=options.quick or options.only is not None)
+    publish("finding", text, quick=options.quick)
 
 
 if __name__ == "__main__":

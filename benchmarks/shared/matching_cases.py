@@ -256,10 +256,10 @@ CASES: dict[str, Callable[[], Case]] = {
     "sts634": sts_b_small,
     "rte": rte,
     "mrpc": mrpc,
-    "amazon": amazon_google,
+    "wmd": word_mover,
+    "places": places,
     "amazon2": amazon_and_google,
     "dblp": dblp_acm,
     "febrl": febrl,
-    "places": places,
-    "wmd": word_mover,
+    "amazon": amazon_google,
 }
