@@ -12,14 +12,12 @@ docs/tables/finding.md. Takes about an hour on one core.
 
 from __future__ import annotations
 
-import json
-import tempfile
 import time
-from pathlib import Path
 
 import numpy as np
 
 from benchmarks.shared.command import arguments, need_data
+from benchmarks.shared.kept_lines import KeptLines, add_option
 from benchmarks.shared.matching_cases import CASES, Case
 from benchmarks.shared.matching_orders import (
     RECALLS,
@@ -91,34 +89,27 @@ def row(ways: list[np.ndarray | None]) -> list[str]:
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--only", nargs="+", choices=CASES, default=None)
-    lines = Path(tempfile.gettempdir()) / "fewpairs-finding.jsonl"
-    parser.add_argument("--lines", type=Path, default=lines, help="where lines are kept")
+    add_option(parser, "finding")
     options = parser.parse_args()
     need_data()
     names = options.only or (["rte", "mrpc"] if options.quick else list(CASES))
-    rows: dict[str, list[str]] = {}
-    if options.lines.exists() and not options.quick:
-        kept = map(json.loads, options.lines.read_text(encoding="utf-8").splitlines())
-        rows = {line[0]: line for line in kept}
+    kept = KeptLines(None if options.quick else options.lines)
     for name in names:
         case = CASES[name]()
         kinds = () if options.quick else OTHER_GUIDES.get(name, ())
         for other in (case, *(case.guided(kind) for kind in kinds)):
-            if (title := f"{other.name} ({len(other.truth):,})") in rows:
+            if (title := f"{other.name} ({len(other.truth):,})") in kept.lines:
                 continue
             start = time.perf_counter()
-            rows[title] = [title, *row(measured(other, quick=options.quick))]
-            print(*rows[title], f"{time.perf_counter() - start:.0f} s", sep=" | ", flush=True)
-            if not options.quick:
-                with options.lines.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(rows[title]) + "\n")
+            kept.add([title, *row(measured(other, quick=options.quick))])
+            print(*kept.lines[title], f"{time.perf_counter() - start:.0f} s", sep=" | ", flush=True)
     recalls = " / ".join(f"{recall:g}" for recall in RECALLS)
     text = (
         f"Share of all pairs, in %, until the true recall is {recalls}; means of {len(SEEDS)} "
         f"seeds (of {LARGE:,} items or more, one for anchors and `approximate`). Blind pairs are "
         "not counted. Others get the best of their settings in hindsight: which of the guides, "
         f"how many anchors ({', '.join(map(str, ANCHORS))}), which budget.\n\n"
-        f"{table(HEADINGS, rows.values())}\n"
+        f"{table(HEADINGS, kept.lines.values())}\n"
     )
     print("\n" + text)
     publish("finding", text, quick=options.quick)

@@ -3,9 +3,10 @@
 All defaults. Shares of all pairs by purpose, the true recall, the lower end of the stated one; and
 how much more it is than what nobody can avoid: 59/M of all pairs to state 0.95 of M matches, plus
 what it takes the same search to find 0.95 of them (docs/tables/finding.md). Writes
-docs/tables/stated-recall.md. Takes about half an hour on one core.
+docs/tables/stated-recall.md. Lines are kept as those of finding.py are. Takes about half an hour on
+one core.
 
-    python -m benchmarks.matching.stated [--quick] [--only CASE …] [--seeds N]
+    python -m benchmarks.matching.stated [--quick] [--only CASE …] [--lines FILE]
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.matching.finding import OTHER_GUIDES, SEEDS
 from benchmarks.shared.command import arguments, need_data
+from benchmarks.shared.kept_lines import KeptLines, add_option
 from benchmarks.shared.matching_cases import CASES, Case
 from benchmarks.shared.matching_orders import ours
 from benchmarks.shared.tables import publish, table
 
-#: Cases once more with other guides.
-OTHER_GUIDES = {"rte": ("none",), "sts634": ("none", "noise", "spoilt")}
 PURPOSES = ("ranked", "landmarks", "blind", "symmetry")
 HEADINGS = (
     "case (matches)",
@@ -58,11 +59,10 @@ def one_run(case: Case, seed: int) -> dict[str, Any]:
 
 
 def row(case: Case, runs: list[dict[str, Any]]) -> list[str]:
-    """One line of the table."""
+    """One line of the table, its title aside."""
     mean = {key: float(np.mean([run[key] for run in runs])) for key in runs[0]}
     parts = " + ".join(f"{100 * mean[purpose]:.2f}" for purpose in PURPOSES[:-1])
     return [
-        f"{case.name} ({len(case.truth):,})",
         f"{100 * min(59 / len(case.truth), 1.0):.2f}",
         f"{100 * mean['finding']:.2f}",
         parts,
@@ -78,25 +78,27 @@ def row(case: Case, runs: list[dict[str, Any]]) -> list[str]:
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--only", nargs="+", choices=CASES, default=None)
-    parser.add_argument("--seeds", type=int, default=3)
+    add_option(parser, "stated")
     options = parser.parse_args()
     need_data()
     names = options.only or (["rte", "mrpc"] if options.quick else list(CASES))
-    seeds = range(1 if options.quick else options.seeds)
-    rows = []
+    kept = KeptLines(None if options.quick else options.lines)
     for name in names:
         case = CASES[name]()
         kinds = () if options.quick else OTHER_GUIDES.get(name, ())
         for other in (case, *(case.guided(kind) for kind in kinds)):
-            rows.append(row(other, [one_run(other, seed) for seed in seeds]))
-            print(*rows[-1], sep=" | ", flush=True)
+            if (title := f"{other.name} ({len(other.truth):,})") in kept.lines:
+                continue
+            runs = [one_run(other, seed) for seed in (SEEDS[:1] if options.quick else SEEDS)]
+            kept.add([title, *row(other, runs)])
+            print(*kept.lines[title], sep=" | ", flush=True)
     text = (
         "`find_pairs` with its defaults: shares of all pairs, in %, and recalls; means of "
-        f"{options.seeds} seeds. The ratio is that of all evaluations to 59/M and what finding "
-        f"0.95 takes, together.\n\n{table(HEADINGS, rows)}\n"
+        f"{len(SEEDS)} seeds. The ratio is that of all evaluations to 59/M and what finding "
+        f"0.95 takes, together.\n\n{table(HEADINGS, kept.lines.values())}\n"
     )
     print("\n" + text)
-    publish("stated-recall", text, quick=options.quick or options.only is not None)
+    publish("stated-recall", text, quick=options.quick)
 
 
 if __name__ == "__main__":
