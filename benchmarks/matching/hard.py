@@ -68,6 +68,11 @@ def giant_group(n, m, rng):
 
 
 def hub(n, m, rng):
+    one = int(rng.integers(n))
+    return [(one, j) for j in range(m)]
+
+
+def one_of_each(n, m, rng):
     return [(int(rng.integers(n)), j) for j in range(m)]
 
 
@@ -91,6 +96,7 @@ KINDS: dict[str, Any] = {
     "every pair matches": every_pair,
     "one giant group": giant_group,
     "one item matches all": hub,
+    "one match of each item": one_of_each,
     "five matches": five_matches,
     "scattered matches": scattered,
     "groups of many sizes": groups,
