@@ -16,7 +16,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from benchmarks.__main__ import benchmarks, subjects
 from benchmarks.reliability import fuzz
-from benchmarks.shared import tables
+from benchmarks.shared import fuzz_process, tables
 from benchmarks.shared.fourier_features import fourier_features
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -62,11 +62,48 @@ def test_the_fuzzer_counts_what_ran_and_reports_the_smallest_example(tmp_path, m
 
     ran: list[int] = []
     tests = SimpleNamespace(test_holds=test_holds, test_breaks=test_breaks)
-    monkeypatch.setattr(fuzz, "load", lambda _: tests)
-    held = fuzz.run_here("any", "test_holds", 1, 30, tmp_path / "last")
+    monkeypatch.setattr(fuzz_process, "load", lambda _: tests)
+    held = fuzz_process.run_here("any", "test_holds", 1, 30, tmp_path / "last")
     assert held["examples"] == len(ran) == 30
     assert held["findings"] == []
-    broken = fuzz.run_here("any", "test_breaks", 1, 30, tmp_path / "last")
+    broken = fuzz_process.run_here("any", "test_breaks", 1, 30, tmp_path / "last")
     assert broken["examples"] < 30
     (finding,) = broken["findings"]
     assert "number=1000," in finding
+    assert "number" in (tmp_path / "last").read_text(encoding="utf-8")  # should the process die
+
+
+def run_fuzz(monkeypatch, *told):
+    """Run the command on families whose examples all hold, and return what it publishes."""
+    outcome = {"findings": [], "held": {"noise\theld": 2}}
+    monkeypatch.setattr(fuzz, "names", lambda: ["files", "runs"])
+    monkeypatch.setattr(fuzz_process, "tests_of", lambda name: [f"test_{name}", "test_more"])
+    monkeypatch.setattr(
+        fuzz_process, "run_apart", lambda f, t, s, examples: outcome | {"examples": examples}
+    )
+    published = {}
+    monkeypatch.setattr(fuzz, "publish", lambda _, text, quick: published.update({quick: text}))
+    monkeypatch.setattr(sys, "argv", ["fuzz", "--seed", "5", *told])
+    fuzz.main()
+    return published
+
+
+def test_the_fuzzer_joins_families_that_were_run_one_after_the_other(tmp_path, monkeypatch):
+    kept = ["--join", str(tmp_path / "kept")]
+    first = run_fuzz(monkeypatch, "--family", "runs", "--count", "3000", *kept)
+    assert list(first) == [True]  # one family alone is not for readers
+    both = run_fuzz(monkeypatch, "--family", "files", "--count", "40", *kept)
+    assert "| **runs** |  |  | **3,000** | 0 |" in both[False]
+    assert "| **files** |  |  | **40** | 0 |" in both[False]
+    again = run_fuzz(monkeypatch, "--family", "runs", "--count", "7", *kept)
+    assert "| **runs** |  |  | **7** | 0 |" in again[False]
+    assert "| **files** |  |  | **40** | 0 |" in again[False]
+    assert "| noise | 8 | 0 | 0 |" in again[False]  # two for each process
+
+
+def test_the_fuzzer_takes_a_count_for_each_family(monkeypatch):
+    found = run_fuzz(monkeypatch, "--count", "50", "files=2500")
+    assert "| **runs** |  |  | **50** | 0 |" in found[False]
+    assert "| files | more | 5 | 1,250 | 0 |" in found[False]
+    with pytest.raises(SystemExit, match="no family filse; there are files, runs"):
+        run_fuzz(monkeypatch, "--count", "filse=1")

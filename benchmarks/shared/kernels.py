@@ -11,7 +11,9 @@ from benchmarks.shared.fourier_features import fourier_features
 from benchmarks.shared.measures import relative
 from fewpairs import datasets
 from fewpairs.sketches import regression
+from fewpairs.sketches.exact import GaussianKernel
 from fewpairs.sketches.fitting import SketchOptions, make_map
+from fewpairs.sketches.sampling import Sampler
 
 #: Errors of a kernel: the mean squared relative error of an entry (the paper's measure), and the
 #: relative Frobenius error.
@@ -22,14 +24,14 @@ DATA = ("synthetic", "segment", "usps")
 BANDWIDTHS = (0.1, 1.0)
 
 
-def rows(name: str) -> np.ndarray:
-    """1,000 rows of a data set."""
+def rows(name: str, count: int = 1000) -> np.ndarray:
+    """So many rows of a data set."""
     rng = np.random.default_rng(0)
     if name == "synthetic":
-        return rng.normal(size=(1000, 50)) / np.sqrt(50)
+        return rng.normal(size=(count, 50)) / np.sqrt(50)
     with np.load(datasets.benchmark_folder() / name / "data.npz") as file:
         x = file["X"].astype(np.float64)
-    return x[rng.permutation(len(x))[:1000]]
+    return x[rng.permutation(len(x))[:count]]
 
 
 class Kernel:
@@ -58,7 +60,8 @@ class Kernel:
         rng = np.random.default_rng(seed)
         shift = 0 if unshifted else regression.SHIFT
         with patch.object(regression, "SHIFT", shift):
-            made = make_map(np.exp, self.u, self.u, how, rng=rng, scaling=(self.z, self.z))
+            sampler = Sampler(GaussianKernel(self.u, self.u), rng)
+            made = make_map(np.exp, self.u, self.u, how, rng=rng, sampler=sampler)
         features = made(self.u)
         guess = (features * made.signs) @ features.T
         return self.errors(self.z[:, None] * guess * self.z)

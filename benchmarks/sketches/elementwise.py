@@ -3,7 +3,10 @@
 K = exp(−γ|x − y|²) on 1,000 rows, with γ = 0.1 over the mean squared distance (entries around 0.9)
 and 1 over it (around 0.4). All methods return as many columns, degree · size + 1 at most. The
 paper's measure is the mean squared relative error of an entry; the relative Frobenius error is
-beside it. Writes docs/tables/elementwise.md and draws docs/figures/elementwise.svg.
+beside it. "fewpairs, polynomial sketch" is one of the two families that `elementwise` and
+`rbf_kernel` choose from, without landmarks; beside it are the same without one of its parts. What
+they make of both families is measured by nystroem.py. Writes docs/tables/elementwise.md and draws
+docs/figures/elementwise.svg.
 
     FEWPAIRS_DATA=… python -m benchmarks.sketches.elementwise [--quick] [--trials 100] [--jobs 2]
 """
@@ -20,7 +23,11 @@ from benchmarks.shared.tables import FIGURES, publish, table
 
 #: Options of `Kernel.sketched`.
 METHODS = {
-    "**fewpairs (default)**": {"coefficients": "tuned", "exact_terms": True, "oversampling": 4},
+    "**fewpairs, polynomial sketch**": {
+        "coefficients": "tuned",
+        "exact_terms": True,
+        "oversampling": 4,
+    },
     "1 term a column": {"coefficients": "tuned", "exact_terms": True, "oversampling": 1},
     "all sketched, 4 terms a column": {"coefficients": "tuned", "oversampling": 4},
     "Coreset-TS": {"coefficients": "coreset"},
@@ -30,7 +37,7 @@ METHODS = {
 }
 FOURIER = "random Fourier features"
 #: Trials of what varies so little that this many tell the mean.
-FEWER = {"**fewpairs (default)**": 20, "1 term a column": 10, "all sketched, 4 terms a column": 10}
+FEWER = dict(zip(METHODS, (20, 10, 10), strict=False))
 SIZES, DEGREES = (5, 10, 20, 40), (2, 3, 5, 10, 20)
 
 
@@ -69,8 +76,8 @@ def main() -> None:
                     print(*lines[-1], sep=" | ", flush=True)
     headings = ["data", "γ · mean distance²", "degree r", "size m", *titles]
     text = (
-        f"Means of {trials} trials (20 for the default, which hardly varies, 10 for its two "
-        "parts): mean squared relative error of an entry (relative Frobenius error).\n\n"
+        f"Means of {trials} trials (20 of the first method, which hardly varies, 10 of the two "
+        "beside it): mean squared relative error of an entry (relative Frobenius error).\n\n"
         f"{table(headings, lines)}"
     )
     publish("elementwise", text, quick=options.quick)

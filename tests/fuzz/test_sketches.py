@@ -19,7 +19,8 @@ FUNCTIONS = {
     "zero": lambda x: 0 * x,
     "constant": lambda x: 0 * x - 3,
     "square": np.square,
-    "tiny": lambda x: 1e-200 * np.exp(x),
+    "tiny": lambda x: 1e-300 * np.exp(x),
+    "huge": lambda x: 1e290 * np.tanh(x),
     "corner": np.abs,
     "steep": np.cbrt,
 }

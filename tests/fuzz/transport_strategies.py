@@ -7,7 +7,6 @@ to few places and plain kinds.
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -169,17 +168,23 @@ def _split(rng: np.random.Generator, total: int, m: int, *, zeros: bool) -> np.n
     return parts
 
 
-def exact_optimum(a: list[Fraction], b: list[Fraction], cost: np.ndarray) -> Fraction:
-    """Return the least cost by shortest augmenting paths, in rational numbers.
+def whole(values: np.ndarray) -> tuple[list[list[int]], int]:
+    """Return whole numbers, and the power of two that divides them: no digit is lost."""
+    ratios = [[x.as_integer_ratio() for x in row] for row in values.tolist()]
+    unit = max(down for row in ratios for _, down in row)
+    return [[up * (unit // down) for up, down in row] for row in ratios], unit
+
+
+def exact_optimum(a: list[int], b: list[int], cost: list[list[int]]) -> int:
+    """Return the least cost by shortest augmenting paths, in whole numbers.
 
     Unlike the simplex it keeps no tree: Bellman and Ford find the cheapest way from what is left
     to what is wanted, through flows that may be taken back.
     """
     left, wanted = list(a), list(b)
-    paid = [[Fraction(c) for c in row] for row in cost.tolist()]
-    flow = [[Fraction(0)] * len(b) for _ in a]
+    flow = [[0] * len(b) for _ in a]
     while any(left):
-        columns, row_from, column_from = _cheapest_ways(left, paid, flow)
+        columns, row_from, column_from = _cheapest_ways(left, cost, flow)
         _, end = min((columns[j], j) for j in range(len(b)) if wanted[j])
         path, j = [], end
         while True:
@@ -194,25 +199,34 @@ def exact_optimum(a: list[Fraction], b: list[Fraction], cost: np.ndarray) -> Fra
             flow[p][q] += s * amount
         left[i] -= amount
         wanted[end] -= amount
-    cells = zip(flow, paid, strict=True)
-    return sum((f * c for fs, cs in cells for f, c in zip(fs, cs, strict=True)), Fraction(0))
+    return paid(flow, cost)
+
+
+def paid(flow: list[list[int]], cost: list[list[int]]) -> int:
+    """Return the sum of flows times costs."""
+    rows = zip(flow, cost, strict=True)
+    return sum(f * c for fs, cs in rows for f, c in zip(fs, cs, strict=True))
 
 
 def _cheapest_ways(
-    left: list[Fraction], paid: list[list[Fraction]], flow: list[list[Fraction]]
+    left: list[int], cost: list[list[int]], flow: list[list[int]]
 ) -> tuple[list, list[int], list[int]]:
     """Return what a unit costs from what is left to each column, and where it comes from."""
-    n, m = len(paid), len(paid[0])
-    rows = [Fraction(0) if mass else None for mass in left]
-    columns: list[Fraction | None] = [None] * m
+    n, m = len(cost), len(cost[0])
+    rows = [0 if mass else None for mass in left]
+    columns: list[int | None] = [None] * m
     row_from, column_from = [-1] * n, [-1] * m
     changed = True
     while changed:
         changed = False
-        for i, j in np.ndindex(n, m):
-            if rows[i] is not None and (columns[j] is None or rows[i] + paid[i][j] < columns[j]):
-                columns[j], column_from[j], changed = rows[i] + paid[i][j], i, True
-        for i, j in np.ndindex(n, m):
-            if flow[i][j] and (rows[i] is None or columns[j] - paid[i][j] < rows[i]):
-                rows[i], row_from[i], changed = columns[j] - paid[i][j], j, True
+        for i, (start, prices) in enumerate(zip(rows, cost, strict=True)):
+            if start is None:
+                continue
+            for j, price in enumerate(prices):
+                if columns[j] is None or start + price < columns[j]:
+                    columns[j], column_from[j], changed = start + price, i, True
+        for i, (flows, prices) in enumerate(zip(flow, cost, strict=True)):
+            for j, there in enumerate(flows):
+                if there and (rows[i] is None or columns[j] - prices[j] < rows[i]):
+                    rows[i], row_from[i], changed = columns[j] - prices[j], j, True
     return columns, row_from, column_from

@@ -159,6 +159,15 @@ def test_only_the_product_of_both_scales_counts():
     np.testing.assert_allclose(errors, errors[0], rtol=1e-3)
 
 
+def test_an_inner_product_of_zero_stays_zero():
+    """The cube root is so steep there that a rounded one would be wrong by a hundred-thousandth."""
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        u, v = np.round(rng.normal(size=(20, 4))) / 2, 3 * np.round(rng.normal(size=(15, 4)))
+        K = fp.elementwise(np.cbrt, u, v, random_state=0)
+        assert K.error.value == pytest.approx(relative(K, np.cbrt(u @ v.T)), rel=1e-6, abs=1e-9)
+
+
 def test_a_few_long_rows_among_many_are_seen():
     u = rows(6000, 10, scale=0.3)
     u[:6] *= 4
@@ -196,17 +205,68 @@ def test_single_precision_is_as_good_as_its_digits():
     ("f", "u", "words"),
     [
         (np.log, rows(20, 2), r"from -1\.\d+ to 1\.\d+"),
-        (np.exp, 8 * rows(50, 5), "1e150"),
+        (np.exp, 8 * rows(50, 5), "inf at 710"),
         (np.exp, sp.csr_array([[0.0, 1.0], [np.inf, 0.0]]), "row 1"),
     ],
 )
 def test_what_is_wrong_is_named_exactly(f, u, words):
     if f is np.log:
         u = u / np.linalg.norm(u, axis=1).max() * 1.1
-    if words == "1e150":
-        u = u * np.sqrt(400) / np.linalg.norm(u, axis=1).max()
+    if f is np.exp and not sp.issparse(u):
+        u = u * np.sqrt(800) / np.linalg.norm(u, axis=1).max()
     with pytest.raises(fp.errors.InputError, match=words):
         fp.elementwise(f, u)
+
+
+OPTIONS = [
+    {},
+    {"columns": 20},
+    {"target_error": 0.05},
+    {"exact_terms": False},
+    {"coefficients": "coreset"},
+    {"coefficients": "chebyshev"},
+    {"coefficients": "taylor"},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("two_sided", [False, True])
+@pytest.mark.parametrize("f", [np.exp, np.tanh])
+def test_a_power_of_two_times_f_changes_no_digit(f, two_sided, options):
+    u, v = rows(120, 6), rows(80, 6, seed=1) if two_sided else None
+    plain = fp.elementwise(f, u, v, random_state=0, **options)
+    for power in (-990, -333, -1, 1, 501, 990):
+        c = 2.0**power
+        scaled = fp.elementwise(lambda x, c=c: c * f(x), u, v, random_state=0, **options)
+        assert scaled.error == plain.error
+        assert scaled.curve == plain.curve
+        np.testing.assert_array_equal(scaled.to_dense(), np.ldexp(plain.to_dense(), power))
+        if plain.polynomial is not None:
+            wanted = np.ldexp(plain.polynomial(0.3), power)
+            assert scaled.polynomial(0.3) == pytest.approx(wanted, rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize("c", [1e-300, 1e-160, 1e160, 1e300])
+def test_f_of_any_size_is_factored(c):
+    u = rows(1500, 6)  # more than a million entries: the error is estimated
+    K = fp.elementwise(lambda x: c * np.cos(x), u, target_error=0.02, random_state=0)
+    assert K.stopped_because == "the target was reached"
+    assert np.linalg.norm(K.to_dense() / c - np.cos(u @ u.T)) <= 0.02 * np.linalg.norm(
+        np.cos(u @ u.T)
+    )
+
+
+def test_the_scale_is_that_of_entries_not_of_a_range_that_they_do_not_reach():
+    """Rows of both sides are long and orthogonal: exp is 1e130 where no inner product is."""
+    u, v = (
+        np.hstack([rows(100, 3), np.zeros((100, 3))]),
+        np.hstack([rows(90, 3, 1), np.zeros((90, 3))]),
+    )
+    u[:, 3], v[:, 4] = 17.0, 17.0
+    K = fp.elementwise(np.exp, u, v, columns=40, random_state=0)
+    assert relative(K, np.exp(u @ v.T)) < 1e-3
+    spike = fp.elementwise(lambda x: np.where(x > 250, 1e140, 1e-300), u, v, random_state=0)
+    assert np.isfinite(spike.to_dense()).all()
 
 
 @pytest.mark.parametrize("option", ["n_centers", "oversampling", "sketch_size"])

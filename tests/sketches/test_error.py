@@ -10,8 +10,10 @@ from sketch_examples import relative, rows
 from sklearn.metrics.pairwise import rbf_kernel
 
 import fewpairs as fp
+from fewpairs.sketches.bands import Band, Lines, draw_lines
 from fewpairs.sketches.error import estimate_error
 from fewpairs.sketches.exact import Exact
+from fewpairs.sketches.feature_map import FeatureMap
 from fewpairs.sketches.fitting import SketchOptions, make_map
 
 
@@ -69,6 +71,33 @@ def test_near_duplicates_on_the_other_side_are_found():
         y = x[rng.permutation(500)]
         K = fp.rbf_kernel(x, y, gamma=0.03, columns=60, random_state=seed)
         assert K.error.value == pytest.approx(relative(K, rbf_kernel(x, y, gamma=0.03)), rel=1e-9)
+
+
+def test_the_double_of_a_row_is_judged_by_the_features_of_the_other_side():
+    """Both sides weigh the coordinates differently: only together are they right."""
+    u, v = rows(2000, 4), rows(1500, 4, seed=1)
+    weights = np.diag([10.0, 0.1, 3.0, 1.0])
+    made = FeatureMap(None, lambda x: x, weights, 1.01 * np.linalg.inv(weights), np.ones(4))
+    exact = Exact(lambda x: x, u, v)
+    for seed in range(5):
+        error = estimate_error(made.of_both(exact), made, exact, np.random.default_rng(seed))
+        assert 0 < error.low < 0.0101
+        assert 0.0099 < error.high < 0.012
+
+
+def test_columns_that_were_drawn_widen_the_interval_as_rows_do():
+    """All rows, some columns; each column is wrong by a share of its own."""
+    rng = np.random.default_rng(0)
+    u, v = rows(50, 4), rows(3000, 4, seed=1)
+    exact, wrong = Exact(np.exp, u, v), 0.1 * rng.standard_exponential(3000)
+    residuals = exact.between(u, v) * wrong
+    truth, held = np.linalg.norm(residuals) / np.linalg.norm(exact.between(u, v)), 0
+    for seed in range(100):
+        columns = draw_lines(exact, 1, 100, np.random.default_rng(seed))
+        band = Band.of(exact, Lines.all(50), columns, Lines.all(0))
+        error = band.compare(band.values * (1 + wrong[columns.places]), np.zeros(0))
+        held += error.low <= truth <= error.high
+    assert held >= 88
 
 
 def test_duplicates_within_a_side_are_found():

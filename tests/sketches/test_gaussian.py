@@ -100,7 +100,7 @@ def test_a_function_that_overflows_is_cut_off_with_a_warning(dtype):
     with pytest.warns(fp.errors.FeaturesCappedWarning, match="cut off"):
         model = fp.PolynomialSketch(random_state=0).fit(x)
     assert np.isfinite(model.transform(10 * x)).all()
-    with pytest.raises(fp.errors.InputError, match="1e150"):
+    with pytest.raises(fp.errors.InputError, match="function is inf"):
         fp.elementwise(np.exp, x)
 
 

@@ -9,6 +9,8 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import rbf_kernel
 
 import fewpairs as fp
+from fewpairs.sketches.exact import GaussianKernel
+from fewpairs.sketches.span_terms import SpanTerms, WeightedMonomials
 
 
 def by_nystroem(x, gamma, columns):
@@ -49,6 +51,17 @@ def test_features_of_new_rows_are_no_worse_than_those_of_nystroem():
     assert errors[0] <= 0.9 * errors[1]
 
 
+def test_monomials_of_a_gaussian_kernel_carry_its_factor():
+    """The kernel is z·exp(⟨u, v⟩)·w, and monomials stand for exp alone."""
+    u = rows(200, 4)
+    exact = GaussianKernel(u, u)
+    monomials = WeightedMonomials.heaviest(exact, 6, 20, np.random.default_rng(0))
+    terms = SpanTerms(exact, u[:5], monomials)(u)
+    z = np.exp(-(u**2).sum(axis=1) / 2)
+    np.testing.assert_allclose(terms[:, :5], rbf_kernel(u, u[:5], gamma=0.5), rtol=1e-12)
+    np.testing.assert_allclose(terms[:, 5:], z[:, None] * monomials(u), rtol=1e-12)
+
+
 def test_a_target_that_landmarks_reach_is_reached():
     x, gamma = narrow()
     K = fp.rbf_kernel(x, gamma=gamma, target_error=0.1, random_state=0)
@@ -73,6 +86,20 @@ def test_no_map_is_worse_than_zeros(f):
         assert relative(K, exact) <= 1.005
     features = fp.PolynomialSketch(f, random_state=0).fit_transform(u)
     assert np.linalg.norm(features @ features.T - exact) <= 1.005 * np.linalg.norm(exact)
+
+
+def test_a_poor_map_is_as_long_as_suits_the_whole_matrix_best():
+    """Of a wild function, directions of a sample of rows are mostly those of the sample alone."""
+
+    def wild(x):
+        return np.sin(200 * x)
+
+    u = rows(3200, 6, scale=1.0)
+    u /= np.linalg.norm(u, axis=1, keepdims=True)
+    guess, exact = fp.elementwise(wild, u, columns=150, random_state=0).to_dense(), wild(u @ u.T)
+    assert np.linalg.norm(guess) > 0.05 * np.linalg.norm(exact)  # something was found
+    # The factor that would make it better: near 1, where without the guard it is a half.
+    assert (guess * exact).sum() / (guess * guess).sum() == pytest.approx(1, abs=0.1)
 
 
 def test_functions_with_corners_are_nearly_as_good_as_their_rank_allows():

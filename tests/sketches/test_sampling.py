@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.metrics.pairwise import rbf_kernel
 
+from fewpairs.sketches.exact import Exact, GaussianKernel
 from fewpairs.sketches.sampling import Sampler
 
 
-def draw_entries(function, left, right, scaling, count, rng):
-    return Sampler(function, left, right, scaling, rng).draw(count, rng)
+def draw_entries(exact, count, rng):
+    return Sampler(exact, rng).draw(count, rng)
 
 
 def rows(n=150, d=5, seed=0):
@@ -30,7 +32,7 @@ def test_weighted_sums_are_unbiased(two_sided, sparse):
     exact = np.exp(u @ v.T)
     sums = []
     for seed in range(200):
-        found = draw_entries(np.exp, *given, None, 400, np.random.default_rng(seed))
+        found = draw_entries(Exact(np.exp, *given), 400, np.random.default_rng(seed))
         np.testing.assert_allclose(found.exact, exact[found.rows, found.columns])
         sums.append([found.weights.sum(), found.weights @ found.exact**2])
     mean, spread = np.mean(sums, axis=0), np.std(sums, axis=0) / np.sqrt(200)
@@ -39,11 +41,12 @@ def test_weighted_sums_are_unbiased(two_sided, sparse):
 
 
 def test_factors_of_rows_count():
-    u, z = rows(), np.random.default_rng(1).random(150)
-    wanted = ((z[:, None] * np.exp(u @ u.T) * z) ** 2).sum()
+    u = rows()
+    wanted = (rbf_kernel(u, gamma=0.5) ** 2).sum()
     sums = []
     for seed in range(200):
-        found = draw_entries(np.exp, u, u, (z, z), 400, np.random.default_rng(seed))
+        found = draw_entries(GaussianKernel(u, u), 400, np.random.default_rng(seed))
+        np.testing.assert_allclose(found.exact, np.exp(u @ u.T)[found.rows, found.columns])
         sums.append(found.weights @ found.exact**2)
     assert abs(np.mean(sums) - wanted) < 4 * np.std(sums) / np.sqrt(200)
 
@@ -54,7 +57,7 @@ def test_sampled_rows_stand_for_all_of_them():
     sums, long = [], 0
     for seed in range(200):
         rng = np.random.default_rng(seed)
-        chosen, weights = Sampler(np.exp, u, u, None, rng).sample_rows(0, 60, rng)
+        chosen, weights = Sampler(Exact(np.exp, u, u), rng).sample_rows(0, 60, rng)
         sums.append(weights @ np.column_stack([np.ones(len(chosen)), u[chosen] ** 2]))
         long += np.count_nonzero(chosen < 2)
     spread = np.std(sums, axis=0) / np.sqrt(200)
@@ -68,7 +71,7 @@ def test_clusters_leave_room_for_all_other_entries():
     x = rng.normal(size=(5, 8))[rng.integers(0, 5, 300)] + 0.001 * rng.normal(size=(300, 8))
     exact, sums = np.cos(x @ x.T), []
     for seed in range(200):
-        found = draw_entries(np.cos, x, x, None, 400, np.random.default_rng(seed))
+        found = draw_entries(Exact(np.cos, x, x), 400, np.random.default_rng(seed))
         i, j = found.rows[found.weights > 0], found.columns[found.weights > 0]
         far = ((x[i] - x[j]) ** 2).sum(axis=1) > 0.1
         assert np.count_nonzero(far) > 100

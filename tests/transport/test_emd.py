@@ -228,6 +228,24 @@ def test_rounding_of_weights_is_not_paid_for():
     assert value == 0.0
 
 
+def test_rounding_that_must_cross_a_forbidden_way_makes_nothing_else_coarse():
+    """Blocks hold the same masses but for rounding; within each there is something to decide."""
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        shares = rng.dirichlet(np.ones(3))
+        a, b = (np.concatenate([x * rng.dirichlet(np.ones(3)) for x in shares]) for _ in range(2))
+        same = np.arange(9)[:, None] // 3 == np.arange(9) // 3
+        cost = rng.random((9, 9))
+        value = fp.emd(a, b, np.where(same, cost, 1e300))
+        blocks = [slice(k, k + 3) for k in (0, 3, 6)]
+        apart = sum(
+            ot.emd2(a[x] / a[x].sum(), b[x] / b[x].sum(), np.ascontiguousarray(cost[x, x]))
+            * a[x].sum()
+            for x in blocks
+        )
+        assert value == pytest.approx(apart, rel=1e-10)
+
+
 def test_weights_normalised_in_single_precision_are_taken():
     rng = np.random.default_rng(7)
     for _ in range(200):

@@ -24,7 +24,8 @@ from numpy.polynomial import chebyshev
 from fewpairs.arrays import FloatArray
 from fewpairs.errors import InputError
 from fewpairs.sketches.coreset import coreset
-from fewpairs.sketches.products import Function, radius_of
+from fewpairs.sketches.functions import Function
+from fewpairs.sketches.products import radius_of
 from fewpairs.sketches.regression import Regression, to_powers, variances
 
 #: A Taylor series is computed on a circle around 0, and again on one of half the size. If f is

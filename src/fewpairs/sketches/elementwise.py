@@ -17,11 +17,12 @@ from fewpairs.sketches.exact import Exact
 from fewpairs.sketches.families import Families, best_map
 from fewpairs.sketches.feature_map import FeatureMap
 from fewpairs.sketches.fitting import SketchOptions
-from fewpairs.sketches.landmarks import SpanTerms
+from fewpairs.sketches.functions import Function, Scaled, scaled_to_one
 from fewpairs.sketches.polynomial import Polynomial
-from fewpairs.sketches.products import Function, balance
+from fewpairs.sketches.products import balance
 from fewpairs.sketches.rows import check_dimensions, check_rows
 from fewpairs.sketches.size import Choice, Proposals, choose_columns, choose_family
+from fewpairs.sketches.span_terms import SpanTerms
 
 #: Columns that are tried for a wanted error unless the caller says otherwise: finding the leading
 #: directions of more takes minutes.
@@ -131,10 +132,11 @@ def elementwise(
     check_dimensions(left, right)
     options = SketchOptions(degree, sketch_size, coefficients, n_centers, exact_terms, oversampling)
     _check_counts(columns, error_pairs)
-    exact = Exact(f, *balanced(left, right))
+    sides = balanced(left, right)
     return sketch_matrix(
-        exact, options, columns=columns, target_error=target_error,
-        error_pairs=error_pairs, random_state=random_state, n_jobs=n_jobs,
+        Exact(scaled_to_one(f, *sides), *sides), options, columns=columns,
+        target_error=target_error, error_pairs=error_pairs, random_state=random_state,
+        n_jobs=n_jobs,
     )  # fmt: skip
 
 
@@ -155,7 +157,7 @@ def sketch_matrix(
     random_state: RandomState = None,
     n_jobs: int = 1,
 ) -> ElementwiseMatrix:
-    """Factor a matrix whose entries can be computed.
+    """Factor a matrix whose entries can be computed; one of a scaled function is scaled back.
 
     Other parameters are those of `elementwise`.
     """
@@ -187,13 +189,18 @@ def sketch_matrix(
                 _warn_if_missed(target, choice)
         feature_map = choice.feature_map
         left, right = features or feature_map.of_both(exact, threads)
+    # Half of the power for each side; where it is odd, the core has one more.
+    power = exact.function.power if isinstance(exact.function, Scaled) else 0
+    for side in (left,) if exact.symmetric else (left, right):
+        np.ldexp(side, power // 2, out=side)
+    polynomial = feature_map.polynomial
     return ElementwiseMatrix(
         left,
-        np.diag(feature_map.signs),
+        np.diag(np.ldexp(feature_map.signs, power % 2)),
         None if exact.symmetric else right,
         error=choice.error,
         method=_title(feature_map, options),
-        polynomial=feature_map.polynomial,
+        polynomial=None if polynomial is None else polynomial.times(power),
         curve=choice.curve,
         stopped_because=choice.stopped_because,
     )

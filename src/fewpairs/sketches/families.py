@@ -11,7 +11,8 @@ import numpy as np
 
 from fewpairs.arrays import FloatArray
 from fewpairs.error.estimate import ErrorEstimate
-from fewpairs.sketches.error import Band, Lines, draw_band, draw_lines
+from fewpairs.sketches.bands import Band, Lines, draw_lines
+from fewpairs.sketches.error import draw_band
 from fewpairs.sketches.exact import Exact
 from fewpairs.sketches.feature_map import FeatureMap
 from fewpairs.sketches.fitting import MOST_TERMS, SketchOptions, make_map
@@ -76,8 +77,7 @@ class Families:
 
     @cached_property
     def _sampler(self) -> Sampler:
-        exact = self.exact
-        return Sampler(exact.function, *exact.sides, exact.scaling(), self.rng)
+        return Sampler(self.exact, self.rng)
 
     @cached_property
     def _band(self) -> Band:

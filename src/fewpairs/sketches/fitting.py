@@ -21,10 +21,11 @@ from fewpairs.arrays import FloatArray, is_whole
 from fewpairs.errors import InputError, UnknownNameError
 from fewpairs.sketches.coefficients import RULES, Wanted
 from fewpairs.sketches.directions import leading_directions
+from fewpairs.sketches.exact import Exact
 from fewpairs.sketches.feature_map import FeatureMap, Terms
+from fewpairs.sketches.functions import Function
 from fewpairs.sketches.monomials import Monomials, heaviest
 from fewpairs.sketches.polynomial import Polynomial, fit_polynomial
-from fewpairs.sketches.products import Function
 from fewpairs.sketches.sampling import Sampler
 from fewpairs.sketches.tensor_sketch import TensorSketch
 from fewpairs.sketches.tuning import tuned_coefficients
@@ -96,10 +97,9 @@ def make_map(
     *,
     rng: np.random.Generator,
     nonnegative: bool = False,
-    scaling: tuple[FloatArray, FloatArray] | None = None,
     sampler: Sampler | None = None,
 ) -> FeatureMap:
-    """Fit a map to diag(z)·f(UVᵀ)·diag(w).
+    """Fit a map to f(UVᵀ).
 
     Parameters
     ----------
@@ -111,17 +111,15 @@ def make_map(
     rng : numpy Generator
     nonnegative : bool, default=False
         Allow no coefficient below 0, so that the features of a symmetric matrix have no signs.
-    scaling : pair of ndarray, optional
-        z and w, which say how much rows and columns count; by default 1. The features are those of
-        f(UVᵀ) all the same.
     sampler : Sampler, optional
-        Of entries of that matrix, where one is at hand; `scaling` is then its own.
+        Of entries that the map is fitted to, where one is at hand. Those of diag(z)·f(UVᵀ)·diag(w)
+        say how much rows and columns count; the features are those of f(UVᵀ) all the same.
 
     Returns
     -------
     FeatureMap
     """
-    sampler = sampler or Sampler(function, left, right, scaling, rng)
+    sampler = sampler or Sampler(Exact(function, left, right), rng)
     if options.coefficients == "tuned":
         return _tuned_map(sampler, options, rng, nonnegative=nonnegative)
     return _papers_map(sampler, options, rng, nonnegative=nonnegative)

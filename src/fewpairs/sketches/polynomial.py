@@ -13,7 +13,7 @@ import numpy.typing as npt
 from fewpairs.arrays import FloatArray
 from fewpairs.errors import InputError
 from fewpairs.sketches.coefficients import RULES, Wanted
-from fewpairs.sketches.products import apply
+from fewpairs.sketches.functions import apply
 
 #: Points of the range, dense at its ends, at which the polynomial is compared with f.
 _COMPARED_POINTS = 2001
@@ -36,6 +36,12 @@ class Polynomial:
     coefficients: FloatArray
     radius: float
     worst: float
+
+    def times(self, power: int) -> Polynomial:
+        """Return the polynomial times 2^power."""
+        return Polynomial(
+            np.ldexp(self.coefficients, power), self.radius, float(np.ldexp(self.worst, power))
+        )
 
     def __call__(self, x: npt.ArrayLike) -> FloatArray:
         """Return p(x)."""

@@ -24,7 +24,8 @@ from numpy.polynomial import chebyshev
 
 from fewpairs.arrays import FloatArray
 from fewpairs.numerics import parts, row_squares
-from fewpairs.sketches.products import Function, apply, dense
+from fewpairs.sketches.functions import Function, apply
+from fewpairs.sketches.products import dense
 
 #: The penalty on the power j is the theorem's for the power j + SHIFT. The paper's definition, and
 #: its code, have 1 here, its theorem 0. Higher powers shrink more with 1, which is better or level

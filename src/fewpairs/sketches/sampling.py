@@ -18,14 +18,16 @@ over the sample are unbiased estimates of sums over the matrix.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
-from fewpairs.numerics import largest, parts, row_squares
+from fewpairs.numerics import largest, row_squares
+from fewpairs.sketches.exact import Exact, squared_shares
+from fewpairs.sketches.functions import apply
 from fewpairs.sketches.near_duplicates import NearDuplicates
-from fewpairs.sketches.products import Function, apply, dense, radius_of, row_products
+from fewpairs.sketches.products import row_products
 
 # Widths of intervals below are those of the maps of benchmarks/sketches/sketch_intervals.py.
 #: Shares of a sample that are certain, and on the diagonal. Intervals are a quarter wider without
@@ -35,16 +37,6 @@ _CERTAIN_SHARE, _DIAGONAL_SHARE = 0.25, 0.1
 #: Rows that are searched for near-duplicates, as a share of the sample. With a fifth of it,
 #: intervals are 2 % wider; with four times as much, 6 %.
 _SEARCHED_SHARE = 0.05
-#: To guess how large a row's entries are, it is compared with this many of the longest rows of the
-#: other side, and with as many at random. With 2, intervals are 15 % wider; with 32, no narrower.
-_COMPARED = 8
-#: Rows that are compared at a time, so that temporary arrays take about 1 MB.
-_STRIP_ROWS = 2**13
-#: The longest rows that are remembered: enough for the certain block of 160,000 entries.
-_MOST_LONGEST = 200
-#: Points of the range at which f is tried before anything else. This finds a part of the range on
-#: which f is not defined; a pole between two points is not found.
-_TRIED_POINTS = 1001
 
 
 class Entries(NamedTuple):
@@ -74,12 +66,8 @@ class Sampler:
 
     Parameters
     ----------
-    function : callable of an array
-        f.
-    left, right : ndarray or csr_array
-        U and V; one and the same object for a symmetric matrix.
-    scaling : pair of ndarray, optional
-        z and w; by default 1.
+    exact : Exact
+        The matrix.
     rng : numpy Generator
         For the rows by which the sizes of all others are guessed.
 
@@ -92,40 +80,15 @@ class Sampler:
         Whether U and V are one and the same.
     """
 
-    def __init__(
-        self,
-        function: Function,
-        left: Any,
-        right: Any,
-        scaling: tuple[FloatArray, FloatArray] | None,
-        rng: np.random.Generator,
-    ) -> None:
-        self.function, self.sides, self.symmetric = function, (left, right), right is left
-        self.scaling = scaling or (np.ones(left.shape[0]), np.ones(right.shape[0]))
-        squares = [row_squares(left)]
-        squares.append(squares[0] if self.symmetric else row_squares(right))
-        # An f that is not defined everywhere is refused here, with the whole range in the message.
-        radius = radius_of(left, right)
-        apply(function, np.linspace(-radius, radius, _TRIED_POINTS))
-        self._near_duplicates = NearDuplicates(left, right, squares)
-        self._longest = [largest(square, _MOST_LONGEST) for square in squares]
-        self._chances = [self._size_chances(0, rng)]
-        self._chances.append(self._chances[0] if self.symmetric else self._size_chances(1, rng))
-
-    def _size_chances(self, side: int, rng: np.random.Generator) -> FloatArray:
-        """Return how likely each row is to be drawn: its share of the squares of a few entries."""
-        rows, references = self.sides[side], self.reference_rows(1 - side, rng)
-        others = dense(self.sides[1 - side][references])
-        mine, theirs = self.scaling[side], self.scaling[1 - side][references]
-        sizes = np.empty(rows.shape[0])
-        for part in parts(len(sizes), _STRIP_ROWS):
-            products = np.asarray(rows[part] @ others.T, dtype=np.float64)
-            values = apply(self.function, products)
-            sizes[part] = np.linalg.norm(values * theirs, axis=1) * mine[part]
-        # A share may be far too small by chance. Half of the draws do not depend on it, so that no
-        # row gets a weight of more than twice that of a uniform draw.
-        chances, uniform = squared_shares(sizes), np.full(len(sizes), 1 / len(sizes))
-        return uniform if chances is None else 0.5 * chances + 0.5 * uniform
+    def __init__(self, exact: Exact, rng: np.random.Generator) -> None:
+        self.function, self.sides, self.symmetric = exact.function, exact.sides, exact.symmetric
+        self.scaling = exact.scaling() or (np.ones(exact.shape[0]), np.ones(exact.shape[1]))
+        squares = [row_squares(exact.left)]
+        squares.append(squares[0] if self.symmetric else row_squares(exact.right))
+        self._near_duplicates = NearDuplicates(*self.sides, squares)
+        self._longest = exact.longest
+        self._chances = [exact.chances(0, rng)]
+        self._chances.append(self._chances[0] if self.symmetric else exact.chances(1, rng))
 
     def sample_rows(
         self, side: int, count: int, rng: np.random.Generator
@@ -144,11 +107,6 @@ class Sampler:
     def distinct_rows(self, side: int, count: int, rng: np.random.Generator) -> IntArray:
         """Return the longest rows of a side and `count` others; all where there are no more."""
         return np.union1d(self._longest[side], self.sample_rows(side, count, rng)[0])
-
-    def reference_rows(self, side: int, rng: np.random.Generator) -> IntArray:
-        """Return a few rows of a side, long ones and others, to compare the other side with."""
-        few = rng.integers(0, self.sides[side].shape[0], _COMPARED)
-        return np.concatenate([self._longest[side][:_COMPARED], few])
 
     def draw(
         self,
@@ -217,15 +175,6 @@ class Sampler:
             np.unique(np.concatenate([longest[: count // 2], largest(errors, count - count // 2)]))
             for longest, errors in zip(self._longest, row_errors, strict=True)
         ]
-
-
-def squared_shares(sizes: FloatArray) -> FloatArray | None:
-    """Return the share of each square in the sum of squares; None if all are zero."""
-    unit = float(sizes.max(initial=0))
-    if unit == 0:
-        return None
-    squares = (sizes / unit) ** 2
-    return np.asarray(squares / squares.sum())
 
 
 def _draw_mixture(

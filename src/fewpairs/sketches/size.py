@@ -18,7 +18,8 @@ from fewpairs.sketches.coreset import coreset
 from fewpairs.sketches.families import Candidate, Families
 from fewpairs.sketches.feature_map import FeatureMap
 from fewpairs.sketches.fitting import SketchOptions
-from fewpairs.sketches.products import Function, radius_of
+from fewpairs.sketches.functions import Function
+from fewpairs.sketches.products import radius_of
 from fewpairs.sketches.regression import Regression, variances
 
 # Errors and columns below are of the data of benchmarks/sketches/sketch_target.py.

@@ -16,8 +16,9 @@ from fewpairs.sketches.exact import Exact, GaussianKernel
 from fewpairs.sketches.families import best_map
 from fewpairs.sketches.feature_map import FeatureMap
 from fewpairs.sketches.fitting import SketchOptions
+from fewpairs.sketches.functions import Capped, Function, largest_on
 from fewpairs.sketches.gaussian import mean_of, scaled_rows
-from fewpairs.sketches.products import Capped, Function, largest_on, radius_of
+from fewpairs.sketches.products import radius_of
 
 #: Values of f at which it is cut off, so that features and their squares are finite.
 _LARGEST = {"float64": 1e120, "float32": 1e30}

@@ -57,7 +57,7 @@ def exact_flows(
     """
     supplies, demands, unit = _whole_masses(supply, demand)
     tree = _first_tree(costs, [*supplies], [*demands], row_above, column_above)
-    _improve(tree, costs)
+    _improve(tree, costs, supplies + demands)
     flows = np.zeros(costs.shape)
     n = tree.rows
     for node, flow in _without_rounding(tree, supplies + demands):
@@ -171,7 +171,7 @@ def _first_tree(
     return tree
 
 
-def _improve(tree: _Tree, costs: FloatArray) -> None:
+def _improve(tree: _Tree, costs: FloatArray, masses: list[int]) -> None:
     """Pivot, row after row, until no reduced cost is negative by more than a rounding."""
     whole = _WholeCosts(costs)
     n = tree.rows
@@ -180,7 +180,7 @@ def _improve(tree: _Tree, costs: FloatArray) -> None:
     unit = 1 << (top - whole.lowest)  # what 1 is in `rough`
     sizes = np.abs(rough)
     duals, rough_duals = _duals(tree, whole, unit)
-    slack = _slack(tree, whole)
+    slack = _slack(tree, whole, masses)
     row, unpriced = 0, n
     while unpriced:
         reduced = rough[row] - rough_duals[row] - rough_duals[n:]
@@ -195,23 +195,25 @@ def _improve(tree: _Tree, costs: FloatArray) -> None:
         if negative:
             _pivot(tree, row, n + column)
             duals, rough_duals = _duals(tree, whole, unit)
-            slack = _slack(tree, whole)
+            slack = _slack(tree, whole, masses)
             unpriced = n + 1
         row = row + 1 if row + 1 < n else 0
         unpriced -= 1
 
 
-def _slack(tree: _Tree, whole: _WholeCosts) -> int:
+def _slack(tree: _Tree, whole: _WholeCosts, masses: list[int]) -> int:
     """Return a share of the mean cost that is paid; a reduced cost above minus that is nothing.
 
-    Without it, differences of 1e-300 would be settled one by one beside costs of 1.
+    Without it, differences of 1e-300 would be settled one by one beside costs of 1. Flows that are
+    rounding do not count: at a cost of 1e300, they would make everything else nothing.
     """
-    n, paid = tree.rows, 0
-    for node, above in enumerate(tree.parent):
-        if above >= 0 and tree.flow[node]:
-            cost = whole(node, above - n) if node < n else whole(above, node - n)
-            paid += tree.flow[node] * abs(cost)
-    return (paid // sum(tree.flow)) >> _NOTHING
+    n, paid, moved = tree.rows, 0, 1
+    for node, flow in _without_rounding(tree, masses):
+        above = tree.parent[node]
+        cost = whole(node, above - n) if node < n else whole(above, node - n)
+        paid += flow * abs(cost)
+        moved += flow
+    return (paid // moved) >> _NOTHING
 
 
 def _duals(tree: _Tree, whole: _WholeCosts, unit: int) -> tuple[list[int], FloatArray]:
