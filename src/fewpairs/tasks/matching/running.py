@@ -118,8 +118,14 @@ class Run:
 
     def _buy(self, search: Search, steering: Steering, count: int) -> None:
         reached, found = len(search.labels), search.labels.found
+        paid = self.spent["landmarks"]
         self._charged("landmarks", search.buy_landmarks, count)
-        steering.bought_landmarks(len(search.labels) - reached, search.labels.found - found)
+        pairs = len(search.labels) - reached
+        steering.bought_landmarks(pairs, search.labels.found - found)
+        if self._allowed < self._universe.size:
+            # Landmarks compared with themselves are no pairs, and are paid for all the same.
+            cost = (self.spent["landmarks"] - paid) // self._oracle.planner.per_entry
+            steering.allowed -= max(cost - pairs, 0)
 
     def _draw(self, search: Search, count: int) -> None:
         left = search.left

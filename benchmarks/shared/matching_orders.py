@@ -1,0 +1,153 @@
+"""Orders in which others would evaluate pairs, and how far each must go for a recall."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+
+import fewpairs as fp
+from benchmarks.shared.matching_cases import Case
+from fewpairs.oracle.oracle import Oracle
+from fewpairs.tasks.matching.guides import as_guides
+from fewpairs.tasks.matching.running import Run
+from fewpairs.tasks.matching.search import Search
+from fewpairs.tasks.matching.steering import Steering
+from fewpairs.tasks.matching.threshold import Threshold
+from fewpairs.tasks.matching.universe import Universe
+
+RECALLS = (0.9, 0.95, 0.99)
+#: Shares of all pairs until each of these recalls.
+Shares = tuple[float, ...]
+
+
+class Pairs:
+    """All pairs of a case: which match, and how far an order must go.
+
+    Parameters
+    ----------
+    case : Case
+    """
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        n, m = case.shape
+        self.mask = (
+            np.triu(np.ones((n, m), bool), 1) if case.others is None else np.ones((n, m), bool)
+        )
+        matching = np.zeros(n * m, dtype=bool)
+        matching[case.truth] = True
+        self.matching = matching.reshape(n, m)
+
+    def until(self, scores: np.ndarray, known: np.ndarray | None = None) -> Shares:
+        """Shares until each recall, if pairs are evaluated from the largest score down.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, m)
+        known : ndarray of bool, optional
+            Pairs that were evaluated before.
+        """
+        fresh = self.mask if known is None else self.mask & ~known
+        spent = 0 if known is None else int((self.mask & known).sum())
+        had = 0 if known is None else int((self.matching & known).sum())
+        ranked, wanted = scores[fresh], scores[fresh & self.matching]
+        wanted = -np.sort(-wanted)
+        shares = []
+        for recall in RECALLS:
+            more = int(np.ceil(recall * len(self.case.truth))) - had
+            count = spent + (int((ranked >= wanted[more - 1]).sum()) if more > 0 else 0)
+            shares.append(count / self.case.pairs)
+        return tuple(shares)
+
+
+def guides_of(case: Case) -> list[np.ndarray]:
+    """What each guide alone says of every pair."""
+    oracle = Oracle(case.items, case.similarity, others=case.others)
+    others = None if case.others is None else oracle.others
+    guides = as_guides(case.guide, oracle.items, others, oracle.similarity)
+    return [guide.left @ guide.right.T for guide in guides]
+
+
+def places_of_each(scores: np.ndarray, *, square: bool) -> np.ndarray:
+    """Minus the place of each pair in the list of one of its items, whichever is the better."""
+    if square:
+        scores = scores.copy()
+        np.fill_diagonal(scores, -np.inf)
+    ranks = []
+    for table in (scores, scores.T):
+        order = np.argsort(-table, axis=1, kind="stable")
+        place = np.empty(table.shape, dtype=np.int32)
+        np.put_along_axis(place, order, np.arange(table.shape[1], dtype=np.int32)[None], axis=1)
+        ranks.append(place)
+    return -np.minimum(ranks[0], ranks[1].T)
+
+
+def anchors(pairs: Pairs, count: int, seed: int) -> Shares:
+    """As ANNCUR: whole columns and rows of a few items predict the rest."""
+    rng, values = np.random.default_rng(seed), pairs.case.values
+    n, m = values.shape
+    rows = rng.permutation(n)[:count]
+    columns = rows if pairs.case.others is None else rng.permutation(m)[:count]
+    core = np.linalg.pinv(values[np.ix_(rows, columns)].astype(float), rcond=1e-6)
+    guess = (values[:, columns] @ core) @ values[rows]
+    known = np.zeros((n, m), dtype=bool)
+    known[rows], known[:, columns] = True, True
+    return pairs.until(guess.astype(np.float32), known)
+
+
+def matrix(pairs: Pairs, budget: float, seed: int) -> Shares:
+    """`approximate` with its defaults predicts the rest."""
+    case = pairs.case
+    oracle = Oracle(case.items, case.similarity, others=case.others)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        guess = fp.approximate(oracle, budget=budget, random_state=seed).to_dense()
+    seen, (n, m) = oracle.known(), case.shape
+    known = np.zeros((n, m), dtype=bool)
+    known[:, seen.columns.index] = True
+    lines = seen.columns.index if case.others is None else seen.rows.index
+    known[lines] = True
+    known[seen.places_of(seen.keys)] = True
+    known[np.divmod(oracle.reserved, m)] = True
+    if case.others is None:
+        known |= known.T
+    return pairs.until(guess.astype(np.float32), known)
+
+
+class Watched(Run):
+    """A run that goes on until so many matches are found, and notes how."""
+
+    def until(self, case: Case, most: int) -> Iterator[tuple[int, int]]:
+        """Note pairs that the search has reached, and matches among them, after each step."""
+        self._most, self.steps = most, [(0, 0)]
+        guides = as_guides(
+            case.guide,
+            self._oracle.items,
+            None if case.others is None else self._oracle.others,
+            self._oracle.similarity,
+        )
+        self.carry_out(guides)
+        return self.steps
+
+    def _is_settled(self, search: Search, steering: Steering) -> bool:  # noqa: ARG002
+        """Whether enough is found; nobody else could know."""
+        self.steps.append((len(search.labels), search.labels.found))
+        return search.labels.found >= self._most
+
+
+def ours(case: Case, seed: int) -> Shares:
+    """The search of `find_pairs`, which here goes on until the last recall.
+
+    Blind pairs are drawn when they are drawn, and do not count, except those that the search
+    reaches. Within a batch, matches are taken to be spread evenly.
+    """
+    oracle = Oracle(case.items, case.similarity, others=case.others)
+    universe = Universe(*oracle.shape, square=oracle.square, symmetric=oracle.symmetric)
+    rng = oracle.generator(seed)
+    run = Watched(oracle, universe, Threshold(case.above, above=True), universe.size, 0.95, rng)
+    wanted = [int(np.ceil(recall * len(case.truth))) for recall in RECALLS]
+    with oracle.run(universe.size, rng):
+        steps = np.array(run.until(case, wanted[-1]))
+    return tuple(np.interp(wanted, steps[:, 1], steps[:, 0]) / universe.size)
