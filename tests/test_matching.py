@@ -330,26 +330,30 @@ def test_what_was_paid_for_is_kept_and_used(typed, folder):
         "from pathlib import Path\n"
         "def count(a, b):\n"
         "    asked = Path('asked')\n"
-        "    done = int(asked.read_text()) if asked.exists() else 0\n"
-        "    if done == 10:\n        asked.write_text('11')\n        raise {}\n"
-        "    asked.write_text(str(done + 1))\n"
+        "    done = int(asked.read_text()) + 1\n"
+        "    asked.write_text(str(done))\n"
+        "    if done == 11:\n        raise {}\n"
         "    return float(len(set(a) & set(b)))\n"
     )
+    asked = folder / "asked"
     for module, fault, ends, says in (
         ("own_stopped", "KeyboardInterrupt", 130, "stopped after 11 evaluations"),
         ("own_failing", "TimeoutError('gone')", 2, "gone"),
     ):
         (folder / f"{module}.py").write_text(code.format(fault))
-        (folder / "asked").unlink(missing_ok=True)
         command = ("dedupe", "people.csv", "--column", "name", "--similarity", f"{module}:count")
-        command += ("--above", 6, "-o", "p.csv")
-        message = typed(*command, code=ends)
+        command += ("--above", 6, "-o")
+        asked.write_text("1000")  # past the fault
+        typed(*command, "whole.csv")
+        whole = int(asked.read_text()) - 1000
+        asked.write_text("0")
+        message = typed(*command, "p.csv", code=ends)
         assert says in message
         assert "kept in p.csv.partial" in message
-        assert (folder / "p.csv.partial").exists()
-        assert "going on with 11 evaluations" in typed(*command, err=True)
+        assert "going on with 11 evaluations" in typed(*command, "p.csv", err=True)
         assert not (folder / "p.csv.partial").exists()
-        assert int((folder / "asked").read_text()) == 22  # 21 pairs, one of them twice
+        assert int(asked.read_text()) == whole + 1  # what failed is asked for once more
+        assert (folder / "p.csv").read_bytes() == (folder / "whole.csv").read_bytes()
 
 
 # ------------------------------------------------------------------ what is refused

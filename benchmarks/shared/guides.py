@@ -29,8 +29,10 @@ def persons(n: int, seed: int = 0) -> tuple[list[str], np.ndarray]:
     files = ("dataset1", "dataset2", "dataset3", "dataset4a", "dataset4b")
     known = [r["fields"] for name in files for r in datasets.read_records("febrl", name)]
     originals = n - n // 20
-    columns = [rng.permutation([r.get(f) or "" for r in known]) for f in FIELDS]
-    drawn = [column[rng.integers(0, len(known), originals)] for column in columns]
+    drawn = [
+        np.array([r.get(field) or "" for r in known])[rng.integers(0, len(known), originals)]
+        for field in FIELDS
+    ]
     texts = [" ".join(filter(None, row)) for row in zip(*drawn, strict=True)]
     source = rng.choice(originals, n // 20, replace=False)
     texts += [with_typos(texts[i], rng) for i in source]
@@ -43,9 +45,9 @@ def persons(n: int, seed: int = 0) -> tuple[list[str], np.ndarray]:
 def with_typos(text: str, rng: np.random.Generator) -> str:
     """One to three letters lost, changed, put in or swapped with the next."""
     for _ in range(rng.integers(1, 4)):
-        k, letter = int(rng.integers(0, len(text))), LETTERS[rng.integers(0, 26)]
+        k, kind = int(rng.integers(0, len(text))), int(rng.integers(0, 4))
+        letter = LETTERS[rng.integers(0, 26)]
         changed = ("", letter, letter + text[k], text[k + 1 : k + 2] + text[k])
-        kind = int(rng.integers(0, 4))
         text = text[:k] + changed[kind] + text[k + 1 + (kind == 3) :]
     return text
 

@@ -7,7 +7,9 @@ the neighbours, n × count; the row itself is left out, -1 stands for none.
 from __future__ import annotations
 
 import importlib.util
+import re
 from collections.abc import Callable
+from importlib import metadata
 
 import numpy as np
 
@@ -129,11 +131,34 @@ RIVALS: dict[str, tuple[str, Rival, bool]] = {
     "fewpairs, cells": ("fewpairs", cells, False),
     "faiss-cpu, cells": ("faiss", faiss_cells, False),
     "pynndescent": ("pynndescent", pynndescent, False),
-    "usearch": ("usearch", usearch, False),
     "hnswlib": ("hnswlib", hnswlib, False),
+    "usearch": ("usearch", usearch, False),
 }
+
+
+#: Packages whose name is not that of their module.
+DISTRIBUTIONS = {"faiss": "faiss-cpu", "sklearn": "scikit-learn"}
 
 
 def installed(name: str) -> bool:
     """Say whether the package of a rival is there."""
     return importlib.util.find_spec(RIVALS[name][0]) is not None
+
+
+def facts(rows: np.ndarray) -> list[list[str]]:
+    """What each package is: version, size, needs, licence, and whether it repeats itself."""
+    out = []
+    for name, (module, function, _) in RIVALS.items():
+        if not installed(name) or module == "fewpairs":
+            continue
+        package = metadata.distribution(DISTRIBUTIONS.get(module, module))
+        sizes = [
+            path.locate().stat().st_size for path in package.files or [] if path.locate().exists()
+        ]
+        needs = sorted({re.split(r"[^\w-]", x)[0] for x in package.requires or [] if ";" not in x})
+        licence = package.metadata["License-Expression"] or package.metadata["License"] or "?"
+        first, again, two = (function(rows, 30, threads) for threads in (1, 1, 2))
+        same = [("no", "yes")[np.array_equal(first, other)] for other in (again, two)]
+        about = [f"{sum(sizes) / 1e6:.1f}", ", ".join(needs), licence.splitlines()[0][:30]]
+        out.append([name, package.version, *about, *same])
+    return out

@@ -91,7 +91,8 @@ def test_cells_answer_the_same_to_the_last_bit_for_a_seed():
 
 
 @pytest.mark.parametrize("per_item", [3, 299])
-def test_cells_of_equal_items_and_of_all_neighbours(per_item):
+def test_cells_of_equal_items_and_of_all_neighbours(per_item, monkeypatch):
+    monkeypatch.setattr(nearby, "_MOST_HELD", 2000)
     x = np.ones((300, 4), dtype=np.float32)
     for rows in (x, vectors(300)):
         found = most_similar(rows, rows, per_item, RNG, square=True, exact=False)

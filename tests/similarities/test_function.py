@@ -23,6 +23,7 @@ class Declared:
     block_size = (7, 5)
     diagonal = 2.0
     takes_vectors = True
+    takes_records = True
     evaluations_per_entry = 4
     symmetry_proven = True
     fingerprint = "declared, third edition"

@@ -15,6 +15,11 @@ from fewpairs.parallel import one_blas_thread
 _FIRST = 16
 #: Neighbours of the rows that are worked on at a time; about three times as many reach the cut.
 _HELD = 2**20
+#: Products of a tile, and pairs that may wait to be sorted: where many items are equal, all of
+#: them reach the cuts.
+_PRODUCTS, _MOST_HELD = 2**21, 2**23
+#: Times the neighbours that are wanted: if more reach the cuts of a tile, most are dropped at once.
+_CROWDED = 4
 #: Rounding of two products of the same pair, as a share of the two lengths.
 _ROUNDING = np.float32(1e-5)
 
@@ -40,19 +45,65 @@ def nearest_by_cells(
     products = np.empty((len(left), per_item), dtype=np.float32)
 
     def fill(band: slice) -> None:
-        i, j, values = _reaching(left, right, cuts, band, cells, probes)
-        if square:
-            other = i != j
-            i, j, values = i[other], j[other], values[other]
-        order = np.lexsort((-values, i))
-        starts = np.searchsorted(i[order], np.arange(band.start, band.stop))
-        best = order[starts[:, None] + np.arange(per_item)]
-        columns[band], products[band] = j[best], values[best]
+        found = _Band(per_item, cuts)
+        for cell, members in enumerate(cells.members):
+            rows, others = probes.rows_of(cell, band), right[members].T
+            for some in parts(len(rows), max(1, _PRODUCTS // len(members))):
+                found.add(left[rows[some]] @ others, rows[some], members, square=square)
+        columns[band], products[band] = found.best()
 
     rows = max(8, _HELD // per_item // 8 * 8)  # whole bytes of bits
     for _ in in_order(fill, parts(len(left), rows), n_jobs):
         pass
     return columns, products
+
+
+class _Band:
+    """What reaches the cuts of some rows; these rise where more comes than can be held."""
+
+    def __init__(self, per_item: int, cuts: SingleArray) -> None:
+        self._per_item = per_item
+        self._cuts = cuts
+        self._found: list[tuple[IntArray, IntArray, SingleArray]] = []
+        self._held = 0
+
+    def add(self, block: SingleArray, rows: IntArray, members: IntArray, *, square: bool) -> None:
+        place = np.flatnonzero(block >= self._cuts[rows, None])
+        if len(place) > _CROWDED * self._per_item * len(rows):
+            place = self._best_of_crowd(block)
+        i, j = np.divmod(place, len(members))
+        i, j, values = rows[i], members[j], block.ravel()[place]
+        if square:
+            other = i != j
+            i, j, values = i[other], j[other], values[other]
+        self._found.append((i, j, values))
+        self._held += len(i)
+        if self._held > _MOST_HELD:
+            self._keep_best()
+
+    def _best_of_crowd(self, block: SingleArray) -> IntArray:
+        """Return the places of each row's best: of many equal items, nearly all reach the cut."""
+        most = min(self._per_item + 1, block.shape[1])  # the row itself may be one of them
+        best = np.argpartition(-block, most - 1, axis=1)[:, :most]
+        return np.asarray(best + block.shape[1] * np.arange(len(block))[:, None]).ravel()
+
+    def best(self) -> tuple[IntArray, SingleArray]:
+        """Return columns and products, a row each, best first."""
+        self._keep_best()
+        _, j, values = self._found[0]
+        return j.reshape(-1, self._per_item), values.reshape(-1, self._per_item)
+
+    def _keep_best(self) -> None:
+        i, j, values = (np.concatenate(part) for part in zip(*self._found, strict=True))
+        order = np.lexsort((-values, i))
+        i = i[order]
+        rank = np.arange(len(i)) - np.searchsorted(i, i)
+        last = rank == self._per_item - 1
+        # Equals of a row's last neighbour come too late from now on.
+        self._cuts[i[last]] = np.nextafter(values[order[last]], np.float32(np.inf))
+        keep = rank < self._per_item
+        order = order[keep]
+        self._found, self._held = [(i[keep], j[order], values[order])], len(order)
 
 
 def _first_cuts(
@@ -82,7 +133,7 @@ def _first_cuts(
         around = near[cell, :enough]
         columns = np.concatenate([cells.members[k] for k in around])
         others = right[columns].T
-        for some in parts(len(rows_of[cell]), max(1, 2**22 // len(columns))):
+        for some in parts(len(rows_of[cell]), max(1, _PRODUCTS // len(columns))):
             rows = rows_of[cell][some]
             block = left[rows] @ others
             if square:
@@ -96,26 +147,3 @@ def _first_cuts(
         for cell in around:
             probes.mark(cell, rows)
     return cuts
-
-
-def _reaching(
-    left: SingleArray,
-    right: SingleArray,
-    cuts: SingleArray,
-    band: slice,
-    cells: Cells,
-    probes: Probes,
-) -> tuple[IntArray, IntArray, SingleArray]:
-    """Return rows of a band, columns and products that reach the row's cut."""
-    found = []
-    for cell, members in enumerate(cells.members):
-        rows = probes.rows_of(cell, band)
-        others = right[members].T
-        for some in parts(len(rows), max(1, 2**21 // len(members))):
-            mine = rows[some]
-            block = left[mine] @ others
-            place = np.flatnonzero(block >= cuts[mine, None])
-            i, j = np.divmod(place, len(members))
-            found.append((mine[i], members[j], block.ravel()[place]))
-    i, j, values = (np.concatenate(part) for part in zip(*found, strict=True))
-    return i, j, values

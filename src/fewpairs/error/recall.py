@@ -49,6 +49,8 @@ class Recall:
         Of candidates that were given: the share that are matches.
     examples : tuple of ndarray
         Matches that were missed, as left and right positions and similarities.
+    of : {"matches", "neighbours"}
+        What was looked for. Blind pairs of neighbours are whole rows.
     """
 
     value: float
@@ -64,6 +66,7 @@ class Recall:
     evaluations: int = 0
     precision: float | None = None
     examples: tuple[IntArray, IntArray, FloatArray] | None = None
+    of: str = "matches"
 
     @property
     def reached(self) -> bool:
@@ -76,14 +79,14 @@ class Recall:
         return self.low == self.high
 
     def __str__(self) -> str:
-        matches = f"{self.found:,} {'match' if self.found == 1 else 'matches'} found"
+        found = f", {_counted(self.found, 'match')} found" if self.of == "matches" else ""
         if self.exact:
-            return f"recall {_written(self.value)} (exact: every pair was evaluated), {matches}"
+            return f"recall {_written(self.value)} (exact: every pair was evaluated){found}"
+        met = _counted(self.met, "match" if self.of == "matches" else "neighbour")
         text = (
             f"recall {_written(self.value)} (95 % interval {_written(self.low)} to "
-            f"{_written(self.high)}), {matches}; of {self.met:,} "
-            f"{'match' if self.met == 1 else 'matches'} among {self.blind:,} pairs drawn blindly, "
-            f"{self.missed:,} had been missed"
+            f"{_written(self.high)}){found}; of {met} among "
+            f"{self.blind:,} pairs drawn blindly, {self.missed:,} had been missed"
         )
         if self.target is not None and self.low < self.target:
             text += f". {self._what_it_takes(self.target)}"
@@ -154,13 +157,13 @@ def blind_pairs(
 ) -> int:
     """Count the blind pairs that state a recall if `missed` of their matches had been missed.
 
-    Where none is, 3.1/(L + 1) of all pairs, where L = (1 − R)/R·M is the number of matches that may
-    be missing beside the M in the answer: about 59/M of all pairs for R = 0.95.
+    Where none is, a share q of all pairs with (1 − q)^(L + 1) = 0.045, where L = (1 − R)/R·M is the
+    number of matches that may be missing beside the M in the answer: about 59/M of all pairs for
+    R = 0.95.
     """
     allowed = int((1 - recall) / recall * matches)
-    # The upper end of a Poisson mean when `missed` were seen; binomial tails are lighter.
-    mean = stats.chi2.ppf(1 - tail, 2 * missed + 2) / 2
-    return min(int(np.ceil(mean / (allowed + missed + 1) * rest)), rest)
+    share = stats.beta.ppf(1 - tail, missed + 1, allowed + 1)
+    return min(int(np.ceil(share * rest)) + 1, rest)
 
 
 def check_recall(recall: object) -> float:
@@ -186,12 +189,15 @@ def _most(missed: int, rest: int, drawn: int, chance: float) -> int:
 
 
 def _least(missed: int, rest: int, drawn: int, chance: float) -> int:
-    """Return the fewest unreached matches, if the search has stopped at the next one drawn."""
-    return _largest(
-        lambda count: 1 - _at_most(missed, rest, drawn, count + 1) <= chance,
-        missed,
-        max(rest - drawn + missed - 1, missed),
+    """Return the fewest unreached matches of which so many would be drawn with that chance."""
+    if missed == 0:
+        return 0
+    too_few = _largest(
+        lambda count: 1 - _at_most(missed - 1, rest, drawn, count) <= chance,
+        missed - 1,
+        rest - drawn + missed,
     )
+    return too_few + 1
 
 
 def _at_most(missed: int, rest: int, drawn: int, count: int) -> float:
@@ -203,6 +209,11 @@ def _at_most(missed: int, rest: int, drawn: int, count: int) -> float:
 def _largest(holds: Callable[[int], bool], low: int, high: int) -> int:
     """Return the largest number for which something holds that holds up to it."""
     return most_affordable(lambda count: int(not holds(count)), high, 0, least=low)
+
+
+def _counted(count: int, name: str) -> str:
+    several = "es" if name.endswith("ch") else "s"
+    return f"{count:,} {name}{'' if count == 1 else several}"
 
 
 def _written(share: float) -> str:

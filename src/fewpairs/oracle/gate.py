@@ -20,7 +20,7 @@ from fewpairs.errors import (
     StoppedError,
 )
 from fewpairs.items.items import Items, as_items
-from fewpairs.oracle.evaluation import declared_diagonal, evaluate
+from fewpairs.oracle.evaluation import Outcome, declared_diagonal, evaluate
 from fewpairs.oracle.execution import run as answer_all
 from fewpairs.oracle.known import Known
 from fewpairs.oracle.ledger import Ledger
@@ -33,9 +33,9 @@ from fewpairs.parallel import count_jobs
 from fewpairs.similarities.base import as_similarity
 
 _KEPT = (
-    "The {:,} evaluations made so far are kept in error.oracle, and "
-    "fewpairs.approximate(error.oracle, …) goes on from there; a mended function may be passed "
-    "beside it."
+    "The {:,} evaluations made so far are kept in error.oracle, and the same call with it in place "
+    "of the items goes on from there, as in fewpairs.approximate(error.oracle, …); a mended "
+    "function may be passed beside it."
 )
 _CALL_AGAIN = "Mend the function or the item, and call again; the matrix is as it was."
 
@@ -216,29 +216,40 @@ class Gate:
         with self._watch(planned):
             assert self._watching is not None  # noqa: S101 - _watch has just set it
             for request, outcome in answer_all(still_needed(), work, self.n_jobs):
-                self._ledger.count(outcome.asked * self.planner.per_entry)
-                values, found = outcome.values, outcome.error
-                if self.symmetric:
-                    uneven, values = square_asymmetry(self.items, request, values)
-                    found = found or uneven
-                    # One triangle stands for both from now on, and would hide what was seen here.
-                    self._ledger.refused = self._ledger.refused or uneven
-                if not (self._tolerant and isinstance(found, (NonFiniteError, AsymmetryError))):
-                    fault = fault or found
-                fault = outcome.interrupt or fault
-                self._ledger.keep(request, values)
-                stopped = not self._watching.update(self.spent) or stopped
+                kept = False
+                while not kept:
+                    try:
+                        found = self._keep(request, outcome)
+                        kept = True
+                        stopped = not self._watching.update(self.spent) or stopped
+                        fault = outcome.interrupt or fault or found
+                    except KeyboardInterrupt as ctrl_c:
+                        # Not in the similarity but here: what is under way must not be lost.
+                        fault = ctrl_c
         if fault is not None:
             self._fail(fault)
         if stopped:
             stop = StoppedError(
                 f"the progress callback stopped the run after {self.evaluations:,} evaluations.",
                 "What was evaluated is kept in error.oracle.",
-                "Go on with fewpairs.approximate(error.oracle, …).",
+                "Go on with the same call and error.oracle in place of the items.",
             )
             stop.oracle = self._base or self
             stop.oracle.progress = None  # whoever goes on must not be stopped by the same callback
             raise stop
+
+    def _keep(self, request: Request, outcome: Outcome) -> SimilarityError | None:
+        """Keep an answer, count what it has cost, and return the fault in it that matters."""
+        values, found = outcome.values, outcome.error
+        if self.symmetric:
+            uneven, values = square_asymmetry(self.items, request, values)
+            found = found or uneven
+            # One triangle stands for both from now on, and would hide what was seen here.
+            self._ledger.refused = self._ledger.refused or uneven
+        self._ledger.keep(request, values)
+        self._ledger.count(outcome.asked * self.planner.per_entry)
+        tolerated = self._tolerant and isinstance(found, (NonFiniteError, AsymmetryError))
+        return None if tolerated else found
 
     # ------------------------------------------------------------------ small things
 

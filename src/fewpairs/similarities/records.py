@@ -80,6 +80,14 @@ class RecordSimilarity(Similarity):
         """Take the records apart, and prepare each field for its similarity."""
         return Items(Records([part.prepare(items) for part in self._parts], list(items.values)))
 
+    def guides(self, items: Items) -> list[tuple[str, list[str]]]:
+        """Return what hints at the similarity: records as texts, field after field."""
+        fields = [
+            [str(value) if there else "" for value, there in zip(*field, strict=True)]
+            for field in (field_of(items, part.name) for part in self._parts)
+        ]
+        return [("records", [" ".join(values) for values in zip(*fields, strict=True)])]
+
     def known_diagonal(self, items: Items) -> FloatArray | None:
         """Return the mean of the fields' diagonals, where all of them are declared."""
         n = len(items)

@@ -97,6 +97,11 @@ class WordMover(Similarity):
         """Tokenise and weigh the texts, once."""
         return Items(Documents.of(items.values, self.vectors, **self._reading))
 
+    def guides(self, items: Items) -> list[tuple[str, FloatArray]]:
+        """Return what hints at the distance: means of word vectors bound it from below."""
+        documents: Documents = self.prepare(items).values
+        return [("centroids", documents.centroids())]
+
     def block(self, left: Documents, right: Documents) -> FloatArray:
         """Compare every document on the left with every one on the right."""
         return self._similar(self._ground.block(left, right))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from fewpairs.arrays import IntArray
 from fewpairs.error.recall import HIGH_TAIL, LOW_TAIL, Recall, blind_pairs, state_recall
+from fewpairs.numerics import parts
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.tasks.matching.labels import Labels
 from fewpairs.tasks.matching.threshold import Threshold
@@ -13,6 +16,8 @@ from fewpairs.tasks.matching.universe import Universe
 
 #: With more misses allowed, blind pairs cost more than they could state.
 _MOST_MISSED = 40
+#: Pairs that are asked for at a time: some megabytes of temporary arrays.
+_AT_A_TIME = 2**20
 
 
 class Blind:
@@ -51,8 +56,9 @@ class Blind:
         known = labels.keys if taken is None else np.union1d(labels.keys, taken)
         self.rest = universe.size - len(known)
         self.keys = universe.draw(count, known, rng)
-        values = oracle.entries(*universe.places(self.keys))
-        self.matches = self.keys[threshold.holds(values)]
+        chunks = [self.keys[part] for part in parts(len(self.keys), _AT_A_TIME)]
+        holds = [threshold.holds(oracle.entries(*universe.places(keys))) for keys in chunks]
+        self.matches: IntArray = self.keys[np.concatenate([np.empty(0, dtype=bool), *holds])]
         self._labels, self._universe = labels, universe
         self._tails = (LOW_TAIL, HIGH_TAIL) if taken is None else (HIGH_TAIL, 0.0)
         #: Matches that are known although the search has not reached them.
@@ -97,3 +103,14 @@ class Blind:
             target=target,
             tails=self._tails,
         )
+
+    def state_of_candidates(self, target: float | None) -> Recall:
+        """State the recall of what was reached alone, without what blind pairs have added."""
+        missed = len(self.missed)
+        stated = self.state(target, np.empty(0, dtype=np.int64))
+        shares = [
+            share * (stated.found - missed) / stated.found if stated.found else share
+            for share in (stated.value, stated.low, stated.high)
+        ]
+        value, low, high = shares
+        return replace(stated, value=value, low=low, high=high, found=stated.found - missed)

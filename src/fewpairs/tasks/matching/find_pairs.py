@@ -9,7 +9,7 @@ from fewpairs.error.recall import check_recall
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import one_blas_thread
 from fewpairs.run.arguments import as_oracle, evaluations_of
-from fewpairs.tasks.matching.found import Found
+from fewpairs.tasks.matching.found import Found, refuse_one_set
 from fewpairs.tasks.matching.guides import as_guides
 from fewpairs.tasks.matching.identity import read_ids
 from fewpairs.tasks.matching.running import Run
@@ -89,6 +89,8 @@ def find_pairs(
     wanted = check_recall(recall)
     oracle = as_oracle(items, similarity, others, n_jobs, progress)
     names = read_ids(ids, oracle)
+    if one_to_one:
+        refuse_one_set(oracle)
     universe = Universe(*oracle.shape, square=oracle.square, symmetric=oracle.symmetric)
     allowed = universe.size
     if budget is not None:

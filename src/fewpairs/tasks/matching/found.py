@@ -130,12 +130,8 @@ class Found:
         As many pairs as possible, and of these the largest sum of similarities. The recall is still
         that of all matches, before this choice.
         """
-        if self._one_set:
-            raise InputError(
-                "one_to_one was asked for of pairs within one set of items.",
-                "An assignment has two sides.",
-                "Pass others=, or use groups().",
-            )
+        if self.oracle is not None:
+            refuse_one_set(self.oracle)
         if not len(self):
             return self
         n, m = self.shape
@@ -161,4 +157,14 @@ class Found:
             left=self.left[chosen],
             right=self.right[chosen],
             similarities=self.similarities[chosen],
+        )
+
+
+def refuse_one_set(oracle: Oracle) -> None:
+    """Refuse an assignment of items to themselves."""
+    if oracle.square:
+        raise InputError(
+            "one_to_one was asked for of pairs within one set of items.",
+            "An assignment has two sides.",
+            "Pass others=, or use groups().",
         )

@@ -68,21 +68,23 @@ def _automatic(items: Items, others: Items | None, similarity: Similarity) -> li
     own = getattr(similarity, "guides", None)
     if callable(own):
         tables = own(every)
-    elif every.kind == "text":
-        tables = text_guides(every.values)
-    elif every.kind in ("vectors", "sparse"):
-        tables = [("vectors", every.values)]
+    elif every.kind in ("text", "vectors", "sparse"):
+        tables = [("items", every.values)]
     else:
         return []
-    guides = [_cosines(name, table) for name, table in tables]
-    if every.kind == "text":
-        guides.append(_distances("lengths", log_lengths(every.values)))
-    else:
-        guides += [_distances(f"distances of {name}", table) for name, table in tables]
+    guides = [guide for name, table in tables for guide in _of_table(name, table)]
     if others is None:
         return guides
     n = len(items)
     return [Guide(guide.name, guide.left[:n], guide.right[n:]) for guide in guides]
+
+
+def _of_table(name: str, table: Any) -> list[Guide]:
+    """Return guides of texts, or of vectors."""
+    if not isinstance(table, list):
+        return [_cosines(name, table), _distances(f"distances of {name}", table)]
+    guides = [_cosines(f"{kind} of {name}", part) for kind, part in text_guides(table)]
+    return [*guides, _distances(f"lengths of {name}", log_lengths(table))]
 
 
 def _cosines(name: str, vectors: Any) -> Guide:
@@ -139,14 +141,13 @@ def _table(vectors: Any, name: str, count: int) -> SingleArray:
             "It holds a vector of numbers for each item.",
             "Pass an array with one row for each item, in the same order.",
         )
-    rows = unit_rows(table)
-    if not np.isfinite(rows).all():
+    if not np.isfinite(table.data if sp.issparse(table) else table).all():
         raise InputError(
             f"{name} has values that are not finite.",
             "Products with them say nothing.",
             "Fill them before the run.",
         )
-    return rows
+    return unit_rows(table)
 
 
 def unit_rows(vectors: Any) -> SingleArray:

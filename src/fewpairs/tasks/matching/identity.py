@@ -32,7 +32,8 @@ def read_ids(ids: Any, oracle: Oracle) -> Ids:
     if oracle.square:
         names = _names(ids, len(oracle.items), "ids")
         return Ids(names, names)
-    if not isinstance(ids, (tuple, list)) or len(ids) != 2:  # noqa: PLR2004 - two sets
+    both = isinstance(ids, (tuple, list)) and len(ids) == 2  # noqa: PLR2004 - two sets
+    if not both or any(isinstance(side, str) or not hasattr(side, "__len__") for side in ids):
         raise InputError(
             "ids is one sequence, and there are two sets of items.",
             "Each set has names of its own.",

@@ -30,14 +30,23 @@ class Ranking:
     matching : ndarray of bool
     weights : ndarray
         How many pairs each one stands for.
+    products : bool, default=True
+        Whether products of features may come in.
     """
 
-    def __init__(self, features: SingleArray, matching: BoolArray, weights: FloatArray) -> None:
+    def __init__(
+        self,
+        features: SingleArray,
+        matching: BoolArray,
+        weights: FloatArray,
+        *,
+        products: bool = True,
+    ) -> None:
         self._mean = features.mean(axis=0, dtype=np.float64)
         spread = features.std(axis=0, dtype=np.float64)
         self._spread = np.where(spread > 0, spread, 1.0)
         width = features.shape[1]
-        self.has_products = int(matching.sum()) >= _MATCHES_FOR_PRODUCTS * width
+        self.has_products = products and int(matching.sum()) >= _MATCHES_FOR_PRODUCTS * width
         design = self._design(features)
         penalties = np.full(design.shape[1], _PLAIN)
         penalties[0], penalties[1 + width :] = _CONSTANT, _PRODUCTS

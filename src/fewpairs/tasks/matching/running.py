@@ -24,8 +24,8 @@ _R = TypeVar("_R")
 
 #: Pairs that are asked for in both orders where symmetry is declared and not proven.
 _SYMMETRY_PAIRS = 8
-#: Where a statement needs all pairs, all are evaluated if they are no more than this, or than four
-#: times what was; of more, that is the user's decision.
+#: Where a statement needs half of all pairs, or more, all are evaluated if they are no more than
+#: this, or than four times what was; of more, that is the user's decision.
 _FEW, _TIMES = 1_000_000, 4
 #: Otherwise as many are drawn as were evaluated, or this many for each item.
 _FOR_EACH = 10
@@ -61,10 +61,15 @@ class Run:
         rng: np.random.Generator,
     ) -> None:
         self._oracle, self._universe, self._threshold = oracle, universe, threshold
-        self._recall, self._rng, self._allowed = recall, rng, allowed
+        self._recall, self._allowed = recall, allowed
+        # Blind pairs are drawn from a source of their own: the order of the search must not depend
+        # on how many numbers were drawn for them.
+        self._rng, self._blind_rng = (
+            np.random.default_rng(rng.integers(2**63, size=4)) for _ in range(2)
+        )
         self.spent: Spent = {"ranked": 0, "landmarks": 0, "blind": 0, "symmetry": 0}
         self._blind: list[Blind] = []
-        self._ranked_at_draw = self._worth_digging = 0
+        self._ranked_at_draw = self._worth_digging = self._may_miss = 0
 
     def carry_out(self, guides: list[Guide]) -> tuple[Recall, IntArray]:
         """Return what is stated, and the keys of all matches that were found."""
@@ -72,11 +77,11 @@ class Run:
         self._check_symmetry()
         search = Search(self._oracle, universe, self._threshold, guides, self._rng)
         count = min(LANDMARKS, universe.n, universe.m)
-        planner = self._oracle.planner
+        planner, limited = self._oracle.planner, self._allowed < universe.size
         steering = Steering(
             n_items=min(universe.n, universe.m),
             all_pairs=universe.size,
-            allowed=self._allowed - self.spent["symmetry"] // planner.per_entry,
+            allowed=self._allowed - (self.spent["symmetry"] // planner.per_entry if limited else 0),
             recall=self._recall,
             guided=search.guided,
             price_of_landmarks=planner.price_of_lines(count, count, count) // planner.per_entry,
@@ -85,6 +90,7 @@ class Run:
             if steering.wants_landmarks(drawn=bool(self._blind)):
                 self._buy(search, steering, count)
             elif not self._blind and steering.is_time_to_draw:
+                self._may_miss = steering.may_miss
                 self._draw(search, steering.price)
                 self._ranked_at_draw = steering.ranked
                 self._worth_digging = max(len(self._blind[0].keys), steering.ranked)
@@ -117,9 +123,10 @@ class Run:
 
     def _draw(self, search: Search, count: int) -> None:
         left = search.left
-        if count >= left > max(_FEW, _TIMES * len(search.labels)):
+        if 2 * count >= left and self._allowed >= self._universe.size:
             items = self._universe.n + self._universe.m
-            count = max(len(search.labels), _FOR_EACH * items)
+            few = left <= max(_FEW, _TIMES * len(search.labels))
+            count = left if few else max(len(search.labels), _FOR_EACH * items)
         before = np.unique(np.concatenate([b.keys for b in self._blind])) if self._blind else None
         blind = self._charged(
             "blind",
@@ -129,7 +136,7 @@ class Run:
                 self._threshold,
                 search.labels,
                 count,
-                self._rng,
+                self._blind_rng,
                 taken=before,
             ),
         )
@@ -140,15 +147,15 @@ class Run:
         if not self._blind:
             return False
         first = self._blind[0]
-        if not len(first.missed):
+        if len(first.missed) <= self._may_miss:
             # Within a budget that is too small for a statement, at least more can be found.
             return self._allowed >= self._universe.size or self._state().reached
         dug = steering.ranked - self._ranked_at_draw
         if self._allowed < self._universe.size or dug < self._worth_digging:
             return False
         further = first.further(self._recall, search.labels.found + len(first.missed))
-        if further is None or further > search.left // 2:
-            self._worth_digging *= 2
+        if further is None or further > len(search.labels) + len(first.keys):
+            self._worth_digging *= 2  # the search itself is the cheaper way, as yet
             return False
         self._draw(search, further)
         return True
@@ -158,6 +165,8 @@ class Run:
 
         Otherwise the end of the search would depend on where blind pairs lie.
         """
+        if self._allowed >= self._universe.size:
+            return search.left
         beside = self.spent["symmetry"] + self.spent["landmarks"] + self.spent["blind"]
         return self._allowed - search.ranked - beside // self._oracle.planner.per_entry
 

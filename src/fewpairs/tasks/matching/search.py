@@ -117,6 +117,8 @@ class Search:
     def _scores(self, features: SingleArray) -> SingleArray:
         if self._ranking is not None:
             return self._ranking(features)
+        if not self._features.products:
+            return self._rng.random(len(features), dtype=np.float32)
         # Nothing is learnt yet: the first guide, or how alike the columns of two items are.
         return features[:, 0 if self.guided else -2]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from fewpairs.error.recall import blind_pairs
+from fewpairs.numerics import most_affordable
 
 #: First batch: an eighth of the items, so that a good guide is not followed longer than it pays;
 #: later ones are a tenth of what was ranked before.
@@ -22,6 +23,8 @@ _WINDOW, _GAIN = 0.1, 0.03
 #: No longer than twenty pairs for each item in vain: where there is little to find, or nothing, a
 #: statement may cost as much as all pairs.
 _LONGEST = 20
+#: With more misses than this the search gains nothing.
+_MISSES = 8
 #: Landmarks that are bought at a time.
 LANDMARKS = 10
 #: A guide that has led to a batch of which this share matched is worth following.
@@ -116,10 +119,25 @@ class Steering:
     def price(self) -> int:
         """Blind pairs that a statement takes, if nothing more is found or missed."""
         rest = self.all_pairs - self.reached
-        price = blind_pairs(self.recall, self.found, rest)
+        price = blind_pairs(self.recall, self.found, rest, missed=self.may_miss)
         if price <= _STATED * self.allowed or self.allowed >= self.all_pairs:
             return min(price, max(self.allowed - self.reached, 0))
         return min(int(_UNSTATED * self.allowed), max(self.allowed - self.reached, 0))
+
+    @property
+    def may_miss(self) -> int:
+        """How many matches of the blind pairs the search need not reach.
+
+        Blind pairs that may miss some cost more, and save the search from going after the last
+        ones. As many as cost half of what the search has cost so far.
+        """
+        rest = self.all_pairs - self.reached
+        room = blind_pairs(self.recall, self.found, rest) + self.ranked // 2
+        if self.allowed < self.all_pairs or room >= rest:
+            return 0
+        return most_affordable(
+            lambda missed: blind_pairs(self.recall, self.found, rest, missed=missed), _MISSES, room
+        )
 
     @property
     def is_time_to_draw(self) -> bool:

@@ -1,0 +1,92 @@
+"""find_nearest(): each item's true neighbours, and how many of them are missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fewpairs.arrays import RandomState, is_whole
+from fewpairs.error.recall import check_recall
+from fewpairs.errors import InputError
+from fewpairs.oracle.progress import ProgressOption
+from fewpairs.parallel import one_blas_thread
+from fewpairs.run.arguments import as_oracle, evaluations_of
+from fewpairs.tasks.matching.found import Found
+from fewpairs.tasks.matching.guides import as_guides
+from fewpairs.tasks.matching.identity import read_ids
+from fewpairs.tasks.matching.neighborhoods import Neighborhoods
+
+
+def find_nearest(
+    items: Any,
+    similarity: Any = None,
+    *,
+    k: int = 10,
+    others: Any = None,
+    ids: Any = None,
+    distance: bool = False,
+    recall: float = 0.95,
+    budget: float | None = None,
+    guide: Any = "auto",
+    random_state: RandomState = None,
+    n_jobs: int = 1,
+    progress: ProgressOption = None,
+) -> Found:
+    """Find the k most similar items of each item, with exact similarities, from few evaluations.
+
+    Some random rows are read whole and kept from the search. Of their true neighbours, those that
+    it would have missed tell how many of all it misses.
+
+    Parameters
+    ----------
+    items, similarity, others, ids : as for `find_pairs`
+        With others, the neighbours of each item are among the others.
+    k : int, default=10
+    distance : bool, default=False
+        Whether the function is a distance: the nearest have the smallest values.
+    recall : float, default=0.95
+        The share of all true neighbours to find: the lower end of the stated interval.
+    budget : int or float, optional
+        The most to spend: evaluations, or (a float below 1) a share of all pairs.
+    guide, random_state, n_jobs, progress : as for `find_pairs`
+
+    Returns
+    -------
+    Found
+        Pairs (item, neighbour), item by item, the best first.
+
+    Examples
+    --------
+    >>> import fewpairs as fp
+    >>> points = [[0.0], [1.0], [10.0], [12.0]]
+    >>> found = fp.find_nearest(points, fp.VectorSimilarity("rbf", gamma=0.1), k=1)
+    >>> list(zip(found.left.tolist(), found.right.tolist()))
+    [(0, 1), (1, 0), (2, 3), (3, 2)]
+    """
+    if not is_whole(k) or k < 1:
+        raise InputError(
+            f"k is {k!r}.", "It is a number of neighbours.", "Pass a positive integer."
+        )
+    wanted = check_recall(recall)
+    oracle = as_oracle(items, similarity, others, n_jobs, progress)
+    names = read_ids(ids, oracle)
+    allowed = oracle.planner.price_of_everything
+    if budget is not None:
+        allowed = min(allowed, evaluations_of(budget, oracle.planner))
+    guides = as_guides(
+        guide, oracle.items, None if oracle.square else oracle.others, oracle.similarity
+    )
+    rng = oracle.generator(random_state)
+    with oracle.run(allowed, rng), one_blas_thread():
+        run = Neighborhoods(oracle, int(k), allowed, wanted, rng, nearest_last=distance)
+        rows, columns, values = run.carry_out(guides)
+        stated = run.stated()
+    return Found(
+        left=rows,
+        right=columns,
+        similarities=values,
+        recall=stated,
+        spent=run.spent,
+        shape=oracle.shape,
+        ids=names,
+        oracle=oracle,
+    )

@@ -1,0 +1,255 @@
+"""Each item's neighbours: how deep to look, learnt from a few rows that are read whole."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+
+from fewpairs.arrays import BoolArray, FloatArray, IntArray, SingleArray
+from fewpairs.candidates.nearest import most_similar
+from fewpairs.error.recall import HIGH_TAIL, LOW_TAIL, Recall
+from fewpairs.error.shares import least_mean, most_mean, rows_for
+from fewpairs.numerics import parts
+from fewpairs.oracle.oracle import Oracle
+from fewpairs.tasks.matching.features import Features
+from fewpairs.tasks.matching.guides import Guide
+from fewpairs.tasks.matching.ranking import Ranking
+from fewpairs.tasks.matching.universe import Universe
+
+#: Rows that the ranking learns from, and landmarks where there is no guide: the fewest with which
+#: it beats a guide alone on real models (docs/finding.md).
+_TRAINING, _LANDMARKS = 5, 10
+#: The blind rows can state the recall if the true one is a fifth of the way from there to 1 short
+#: of 1: with fewer rows the search would have to go deeper, with more they cost more than that.
+_SLACK = 0.2
+#: Shares of a budget that training rows and landmarks, and blind rows, may take.
+_TRAINING_SHARE, _BLIND_SHARE = 0.1, 0.4
+#: Candidates of which the exact similarities are asked for at a time.
+_AT_A_TIME = 2**20
+
+
+#: Items, their neighbours, and how similar they are.
+Chosen: TypeAlias = tuple[IntArray, IntArray, FloatArray]
+
+
+class Neighborhoods:
+    """Finds each item's neighbours.
+
+    Parameters
+    ----------
+    oracle : Oracle
+    k : int
+    allowed : int
+        Evaluations that may be spent.
+    recall : float
+        That is to be stated.
+    rng : numpy.random.Generator
+    nearest_last : bool
+        Whether small values are near.
+
+    Attributes
+    ----------
+    spent : dict
+        Evaluations by purpose.
+    """
+
+    def __init__(
+        self,
+        oracle: Oracle,
+        k: int,
+        allowed: int,
+        recall: float,
+        rng: np.random.Generator,
+        *,
+        nearest_last: bool,
+    ) -> None:
+        self._oracle, self._allowed, self._recall, self._rng = oracle, allowed, recall, rng
+        n, m = oracle.shape
+        self._k = min(k, m - 1 if oracle.square else m)
+        self._sign = -1.0 if nearest_last else 1.0
+        self._universe = Universe(n, m, square=oracle.square, symmetric=oracle.symmetric)
+        self.spent = {"ranked": 0, "landmarks": 0, "training": 0, "blind": 0}
+        self._shares: FloatArray = np.empty(0)
+        self._exact = False
+
+    def carry_out(self, guides: list[Guide]) -> Chosen:
+        """Return items, neighbours and similarities, item by item, the best first."""
+        n, m = self._oracle.shape
+        if self._k < 1:
+            self._exact = True
+            nothing = np.empty(0, dtype=np.int64)
+            return nothing, nothing, np.empty(0)
+        rows = max(n, m) * self._per_entry
+        wanted = rows_for(1 - _SLACK * (1 - self._recall), self._recall, LOW_TAIL)
+        counts = [
+            min(_TRAINING, int(_TRAINING_SHARE * self._allowed / rows)),
+            0 if guides else min(_LANDMARKS, n, m, int(_TRAINING_SHARE * self._allowed / rows)),
+            min(wanted, int(_BLIND_SHARE * self._allowed / rows)),
+        ]
+        if self._allowed >= self._everything_costs and sum(counts) + wanted >= n // 2:
+            return self._everything()
+        ends = np.cumsum(counts)
+        training, landmarks, judges, _ = np.split(self._rng.permutation(n), ends)
+        weights = self._learn(guides, training, landmarks)
+        left, right = self._features.combined(weights)
+        depth = self._judge(judges, left, right)
+        whole = np.sort(np.concatenate([training, judges]))
+        return self._with_whole_rows(self._evaluate(left, right, depth), whole)
+
+    def stated(self) -> Recall:
+        """State the share of all true neighbours that was found."""
+        n, m = self._oracle.shape
+        everyone = n * self._k
+        if self._exact:
+            value = low = high = 1.0
+        else:
+            value = float(self._shares.mean()) if len(self._shares) else 0.0
+            low = least_mean(self._shares, LOW_TAIL)
+            high = most_mean(self._shares, HIGH_TAIL) if len(self._shares) else 1.0
+        drawn, hits = len(self._shares), round(float(self._shares.sum()) * self._k)
+        return Recall(
+            value=value,
+            low=low,
+            high=high,
+            found=round(value * everyone),
+            blind=drawn * m,
+            met=drawn * self._k,
+            missed=drawn * self._k - hits,
+            pairs=self._universe.size,
+            target=self._recall,
+            needed=rows_for(1.0, self._recall, LOW_TAIL) * m,
+            of="neighbours",
+        )
+
+    # ------------------------------------------------------------------ steps
+
+    def _everything(self) -> Chosen:
+        """Read all rows, where blind ones alone would be most of them."""
+        self._exact = True
+        n, m = self._oracle.shape
+        chosen = []
+        for part in parts(n, max(1, _AT_A_TIME // m)):
+            rows = np.arange(part.start, part.stop)
+            chosen.append(self._best_of(rows, self._rows("ranked", rows)))
+        return self._joined(chosen)
+
+    def _learn(self, guides: list[Guide], training: IntArray, landmarks: IntArray) -> FloatArray:
+        """Return the weights of features that tell neighbours from others in a few rows."""
+        oracle, universe = self._oracle, self._universe
+        self._features = Features(universe, guides)
+        if len(landmarks):
+            before = oracle.spent
+            across = (
+                landmarks if oracle.square else self._rng.permutation(universe.m)[: len(landmarks)]
+            )
+            self._features.add_landmarks(oracle.columns(across), oracle.rows(landmarks), landmarks)
+            self.spent["landmarks"] += oracle.spent - before
+        if not len(training):
+            first = np.zeros(self._features.count)
+            first[0] = 1.0  # the first guide, if there is one
+            return first
+        near = self._near(self._rows("training", training))
+        rows, columns = (
+            np.repeat(training, universe.m),
+            np.tile(np.arange(universe.m), len(training)),
+        )
+        usable = rows != columns if oracle.square else np.ones(len(rows), dtype=bool)
+        features = self._features.of(rows[usable], columns[usable])
+        matching = near.ravel()[usable]
+        return Ranking(features, matching, np.ones(len(matching)), products=False).weights
+
+    def _judge(self, judges: IntArray, left: SingleArray, right: SingleArray) -> int:
+        """Return how many candidates of each item state the recall, or the budget allows."""
+        n, m = self._oracle.shape
+        most = m - 1 if self._oracle.square else m
+        hits = np.zeros((len(judges), most))
+        for k, row in enumerate(judges):
+            values = self._rows("blind", judges[k : k + 1])
+            scores = (left[row] @ right.T).astype(np.float64)
+            near = self._near(values)[0]
+            if self._oracle.square:
+                scores[row] = -np.inf
+            order = np.lexsort((np.arange(m), -scores))[:most]
+            hits[k] = np.minimum(np.cumsum(near[order]), self._k) / self._k
+        reach = [least_mean(hits[:, depth], LOW_TAIL) >= self._recall for depth in range(most)]
+        depth = max(int(np.argmax(reach)) + 1 if any(reach) else most, self._k)
+        if self._allowed < self._everything_costs:
+            left_over = self._allowed - sum(self.spent.values())
+            depth = min(depth, max(0, left_over // (n * self._per_entry)))
+        self._shares = hits[:, depth - 1] if depth else np.zeros(len(judges))
+        return depth
+
+    def _evaluate(self, left: SingleArray, right: SingleArray, depth: int) -> Chosen:
+        oracle = self._oracle
+        if depth == 0:
+            nothing = np.empty(0, dtype=np.int64)
+            return nothing, nothing, np.empty(0)
+        candidates = most_similar(
+            left, right, depth, self._rng, square=oracle.square, n_jobs=oracle.n_jobs
+        ).columns
+        before = oracle.spent
+        chosen = []
+        for part in parts(len(candidates), max(1, _AT_A_TIME // depth)):
+            rows = np.repeat(np.arange(part.start, part.stop), depth)
+            columns = candidates[part].ravel()
+            values = oracle.entries(rows, columns).reshape(-1, depth)
+            order = np.lexsort((candidates[part], -self._sign * values))[:, : self._k]
+            chosen.append(
+                (
+                    np.repeat(np.arange(part.start, part.stop), order.shape[1]),
+                    np.take_along_axis(candidates[part], order, axis=1).ravel(),
+                    np.take_along_axis(values, order, axis=1).ravel(),
+                )
+            )
+        self.spent["ranked"] += oracle.spent - before
+        return self._joined(chosen)
+
+    def _with_whole_rows(self, found: Chosen, whole: IntArray) -> Chosen:
+        """Put in what is known exactly: nothing that was paid for is left out of the answer."""
+        kept = ~np.isin(found[0], whole)
+        exact = self._best_of(whole, self._rows("blind", whole))
+        rows, columns, values = self._joined(
+            [(found[0][kept], found[1][kept], found[2][kept]), exact]
+        )
+        order = np.argsort(rows, kind="stable")
+        return rows[order], columns[order], values[order]
+
+    # ------------------------------------------------------------------ small things
+
+    @property
+    def _per_entry(self) -> int:
+        return self._oracle.planner.per_entry
+
+    @property
+    def _everything_costs(self) -> int:
+        return self._oracle.planner.price_of_everything
+
+    def _rows(self, purpose: str, rows: IntArray) -> FloatArray:
+        before = self._oracle.spent
+        m = self._oracle.shape[1]
+        across = np.tile(np.arange(m), len(rows))
+        down = np.repeat(rows, m)
+        apart = down != across if self._oracle.square else np.ones(len(down), dtype=bool)
+        values = np.full(len(down), -np.inf * self._sign)
+        values[apart] = self._oracle.entries(down[apart], across[apart])
+        self.spent[purpose] += self._oracle.spent - before
+        return values.reshape(len(rows), m)
+
+    def _near(self, values: FloatArray) -> BoolArray:
+        """Say which entries of whole rows are at least as near as the k-th nearest."""
+        signed = self._sign * values
+        least = np.partition(signed, -self._k, axis=1)[:, -self._k]
+        return np.asarray(signed >= least[:, None])
+
+    def _best_of(self, rows: IntArray, values: FloatArray) -> Chosen:
+        order = np.argsort(-self._sign * values, axis=1, kind="stable")[:, : self._k]
+        nearest = np.take_along_axis(values, order, axis=1)
+        return np.repeat(rows, self._k), order.ravel(), nearest.ravel()
+
+    @staticmethod
+    def _joined(
+        chosen: list[Chosen],
+    ) -> Chosen:
+        rows, columns, values = zip(*chosen, strict=True)
+        return np.concatenate(rows), np.concatenate(columns), np.concatenate(values)

@@ -1,0 +1,170 @@
+"""recall_of(): how many of all matches a list of candidates holds, whoever made it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from fewpairs.arrays import IntArray, RandomState, unmasked
+from fewpairs.error.recall import Recall, blind_pairs, check_recall
+from fewpairs.errors import InputError
+from fewpairs.oracle.progress import ProgressOption
+from fewpairs.run.arguments import as_oracle, evaluations_of
+from fewpairs.tasks.matching.blind import Blind
+from fewpairs.tasks.matching.identity import Ids, read_ids
+from fewpairs.tasks.matching.labels import Labels
+from fewpairs.tasks.matching.threshold import Threshold
+from fewpairs.tasks.matching.universe import Universe
+
+
+def recall_of(
+    candidates: Any,
+    items: Any,
+    similarity: Any = None,
+    *,
+    above: float | None = None,
+    below: float | None = None,
+    others: Any = None,
+    ids: Any = None,
+    recall: float = 0.95,
+    budget: float | None = None,
+    random_state: RandomState = None,
+    n_jobs: int = 1,
+    progress: ProgressOption = None,
+) -> Recall:
+    """State the recall of candidate pairs: a blocking rule's, an index's, last year's matches.
+
+    The candidates are evaluated, which tells their precision; then pairs outside of them are drawn
+    blindly, enough to state `recall` if none of their matches is missed.
+
+    Parameters
+    ----------
+    candidates : array of shape (n_pairs, 2), pair of arrays, or data frame
+        Positions of both items, or their ids where `ids` are given. A frame has the columns left
+        and right, as `Found.to_pandas` makes them.
+    items, similarity, above, below, others, ids : as for `find_pairs`
+    recall : float, default=0.95
+        What the blind pairs should be able to state.
+    budget : int or float, optional
+        The most to spend, candidates included: evaluations, or a share of all pairs.
+    random_state, n_jobs, progress : as for `find_pairs`
+
+    Returns
+    -------
+    Recall
+        Its `precision` is the share of the candidates that match, `examples` are matches that are
+        missing among them, `evaluations` what it took.
+
+    Examples
+    --------
+    >>> import fewpairs as fp
+    >>> names = ["Ann Lee", "Anne Lee", "Bo Ek", "Bo Eck", "Cy Dahl", "Cy Dal"]
+    >>> same_letter = [(0, 1), (2, 3)]
+    >>> alike = fp.StringSimilarity("jaro_winkler")
+    >>> stated = fp.recall_of(same_letter, names, alike, above=0.9, random_state=0)
+    >>> stated.value, stated.precision
+    (0.6666666666666666, 1.0)
+    """
+    threshold, wanted = Threshold.of(above, below), check_recall(recall)
+    oracle = as_oracle(items, similarity, others, n_jobs, progress)
+    universe = Universe(*oracle.shape, square=oracle.square, symmetric=oracle.symmetric)
+    keys = _keys(candidates, universe, read_ids(ids, oracle))
+    allowed = universe.size
+    if budget is not None:
+        allowed = min(allowed, evaluations_of(budget, oracle.planner) // oracle.planner.per_entry)
+    if len(keys) > allowed:
+        raise InputError(
+            f"there are {len(keys):,} candidates, and {allowed:,} pairs may be evaluated.",
+            "Which of them match must be known before their share of all matches can be.",
+            "Raise the budget, or pass fewer candidates.",
+        )
+    rng = oracle.generator(random_state)
+    with oracle.run(allowed * oracle.planner.per_entry, rng):
+        labels = Labels()
+        matching = threshold.holds(oracle.entries(*universe.places(keys)))
+        labels.add(keys, matching)
+        price = blind_pairs(wanted, labels.found, universe.size - len(keys))
+        blind = Blind(oracle, universe, threshold, labels, min(price, allowed - len(keys)), rng)
+        stated = blind.state_of_candidates(wanted)
+        rows, columns = universe.places(blind.missed)
+        examples = rows, columns, oracle.entries(rows, columns)
+        spent = oracle.spent
+    precision = float(matching.mean()) if len(keys) else None
+    return replace(stated, precision=precision, examples=examples, evaluations=spent)
+
+
+def _keys(candidates: Any, universe: Universe, ids: Ids) -> IntArray:
+    """Return different keys of candidates, in order."""
+    left, right = _sides(candidates)
+    sides = [
+        _positions(side, names, length)
+        for side, names, length in (
+            (left, ids.left, universe.n),
+            (right, ids.right, universe.m),
+        )
+    ]
+    if universe.square and (sides[0] == sides[1]).any():
+        at = int(np.flatnonzero(sides[0] == sides[1])[0])
+        raise InputError(
+            f"candidate {at} pairs an item with itself.",
+            "An item is no match of its own.",
+            "Leave such pairs out.",
+        )
+    return np.unique(universe.keys(*sides))
+
+
+def _sides(candidates: Any) -> tuple[list[Any], list[Any]]:
+    frame = nw.from_native(candidates, pass_through=True, eager_only=True)
+    if isinstance(frame, nw.DataFrame):
+        missing = {"left", "right"} - set(frame.columns)
+        if missing:
+            raise InputError(
+                f"the candidates have the columns {', '.join(frame.columns)}.",
+                "Which of them name the two items of a pair cannot be guessed.",
+                "Call these columns left and right.",
+            )
+        return frame["left"].to_list(), frame["right"].to_list()
+    if isinstance(candidates, tuple) and len(candidates) == 2:  # noqa: PLR2004 - two sides
+        left, right = (list(unmasked(side, "candidates")) for side in candidates)
+    else:
+        pairs = [tuple(pair) for pair in unmasked(candidates, "candidates")]
+        if any(len(pair) != 2 for pair in pairs):  # noqa: PLR2004 - two sides
+            raise InputError(
+                "candidates are not pairs.",
+                "Each names two items.",
+                "Pass an array with two columns, two arrays, or a frame with left and right.",
+            )
+        left, right = [a for a, _ in pairs], [b for _, b in pairs]
+    if len(left) != len(right):
+        raise InputError(
+            f"the candidates have {len(left):,} left and {len(right):,} right items.",
+            "Each pair has one of both.",
+            "Pass two sequences of the same length.",
+        )
+    return left, right
+
+
+def _positions(side: list[Any], names: list[Any] | None, length: int) -> IntArray:
+    if names is not None:
+        place = {name: k for k, name in enumerate(names)}
+        unknown = next((name for name in side if name not in place), None)
+        if unknown is not None:
+            raise InputError(
+                f"a candidate names {unknown!r}, which is none of the ids.",
+                "It must be one of the items.",
+                "Check the ids, or pass positions and no ids.",
+            )
+        return np.array([place[name] for name in side], dtype=np.int64)
+    array = np.asarray(side)
+    if not len(array):
+        return np.empty(0, dtype=np.int64)
+    if array.dtype.kind not in "iu" or array.min() < 0 or array.max() >= length:
+        raise InputError(
+            f"candidates are not positions from 0 to {length - 1}.",
+            "They say which items are paired.",
+            "Pass positions, or ids= and candidates that name them.",
+        )
+    return array.astype(np.int64)

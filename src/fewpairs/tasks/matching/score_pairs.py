@@ -1,0 +1,60 @@
+"""score_pairs(): one number for each given pair."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fewpairs.arrays import FloatArray
+from fewpairs.errors import InputError
+from fewpairs.items.items import as_items
+from fewpairs.oracle.oracle import Oracle
+from fewpairs.oracle.progress import ProgressOption
+from fewpairs.similarities.base import as_similarity
+
+
+def score_pairs(
+    similarity: Any, left: Any, right: Any, *, n_jobs: int = 1, progress: ProgressOption = None
+) -> FloatArray:
+    """Evaluate given pairs: the first item on the left with the first on the right, and so on.
+
+    Parameters
+    ----------
+    similarity : Similarity
+    left, right : sequence, array, or column of a data frame
+        As many on the left as on the right.
+    n_jobs : int, default=1
+        Threads that call the similarity.
+    progress : bool, callable or None, default=None
+        A bar in a terminal; or ``callback(done, planned)``, which stops the run with False.
+
+    Returns
+    -------
+    ndarray
+        One similarity for each pair.
+
+    Raises
+    ------
+    SimilarityError
+        What was evaluated before is kept in ``error.oracle``, whose ``entries(range(n), range(n))``
+        pays for the rest.
+
+    Examples
+    --------
+    >>> import fewpairs as fp
+    >>> fp.score_pairs(fp.StringSimilarity("levenshtein"), ["kitten", "ape"], ["sitting", "ape"])
+    array([0.57142857, 1.        ])
+    """
+    first, second = as_items(left), as_items(right)
+    if len(first) != len(second):
+        raise InputError(
+            f"there are {len(first):,} items on the left and {len(second):,} on the right.",
+            "Pair k is item k of both sides.",
+            "Pass two sequences of the same length.",
+        )
+    places = np.arange(len(first))
+    oracle = Oracle(
+        first, as_similarity(similarity), others=second, n_jobs=n_jobs, progress=progress
+    )
+    return oracle.entries(places, places)

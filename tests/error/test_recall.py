@@ -1,0 +1,122 @@
+"""The stated recall: against simulation, and where it must be exact."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from fewpairs.error.recall import blind_pairs, check_recall, state_recall
+from fewpairs.error.shares import least_mean, most_mean, rows_for
+from fewpairs.errors import InputError
+
+
+def stated(found, rest, drawn, missed, **more):
+    facts = {"left": rest - drawn, "pairs": rest + found, "met": missed, "target": 0.95}
+    return state_recall(found, rest=rest, drawn=drawn, missed=missed, **(facts | more))
+
+
+@pytest.mark.parametrize("rest", [5_000, 20_000_000])
+def test_low_end_is_the_clopper_pearson_of_unreached_matches(rest):
+    drawn, found = rest // 50, 1000
+    low = stated(found, rest, drawn, missed=2).low
+    most = round(found / low - found) + 2
+    chances = [
+        stats.hypergeom.cdf(2, rest, most + more, drawn)
+        if rest < 10**7
+        else stats.binom.cdf(2, most + more, drawn / rest)
+        for more in (0, 1)
+    ]
+    assert chances[0] > 0.045 >= chances[1]
+
+
+def test_nothing_missed_is_no_proof_of_nothing_missing():
+    recall = stated(100, 10_000, 500, missed=0)
+    assert recall.high == 1.0
+    assert recall.low == pytest.approx(100 / (100 + 3.1 / 0.05), abs=0.02)
+    assert recall.low < recall.value < 1
+
+
+def test_everything_drawn_is_exact():
+    recall = stated(7, 50, 50, missed=3)
+    assert recall.low == recall.value == recall.high == 1.0
+    assert "exact" in str(recall)
+
+
+def test_nothing_drawn_says_nothing_but_that_a_match_may_be_anywhere():
+    recall = stated(3, 100, 0, missed=0)
+    assert recall.low == pytest.approx(3 / 103)
+    assert recall.high == 1.0
+
+
+def test_no_match_at_all_is_not_called_complete():
+    recall = stated(0, 1000, 100, missed=0)
+    assert (recall.low, recall.high) == (0.0, 1.0)
+
+
+def test_pairs_that_are_left_bound_what_is_missing():
+    assert stated(90, 1000, 10, missed=0, left=5).low == pytest.approx(90 / 95)
+
+
+@pytest.mark.parametrize("matches", [50, 1000, 100_000])
+@pytest.mark.parametrize("recall", [0.9, 0.95, 0.99])
+@pytest.mark.parametrize("missed", [0, 2])
+def test_blind_pairs_state_what_they_are_drawn_for_and_hardly_more(matches, recall, missed):
+    rest = 100_000_000
+    count = blind_pairs(recall, matches, rest, missed=missed)
+    if count == rest:
+        assert (1 - recall) / recall * matches < 20
+        return
+    assert stated(matches + missed, rest, count, missed).low >= recall
+    assert stated(matches + missed, rest, int(0.85 * count), missed).low < recall
+
+
+def test_price_of_a_recall_is_that_of_the_formula():
+    assert blind_pairs(0.95, 100_000, 10**9) / 10**9 == pytest.approx(59 / 100_000, rel=0.01)
+
+
+def test_a_search_that_stops_at_the_last_blind_match_is_not_flattered():
+    """The order-statistic rule: stop once every drawn match is reached, then state."""
+    rng = np.random.default_rng(0)
+    matches, rest, drawn = 300, 3000, 600
+    false = 0
+    for _ in range(1500):
+        # Matches in the order of the search; which of them are drawn is all that matters.
+        blind = rng.permutation(rest)[:drawn]
+        mine = np.flatnonzero(np.isin(np.arange(matches), blind))
+        reached = int(mine.max()) + 1 if len(mine) else 0
+        recall = stated(reached, rest, drawn, missed=0, met=len(mine))
+        false += recall.low > reached / matches
+    assert false / 1500 < 0.045 + 3 * np.sqrt(0.045 / 1500)
+    assert false / 1500 > 0.015  # no wider than it must be
+
+
+@pytest.mark.parametrize("wrong", [0, 1, 1.5, -0.1, "0.9", None, True, float("nan")])
+def test_a_wanted_recall_is_a_share(wrong):
+    with pytest.raises(InputError, match="recall is"):
+        check_recall(wrong)
+
+
+def test_sentence_says_what_more_it_takes():
+    assert "draw" in str(stated(500, 10**6, 10, missed=0))
+    assert "all" in str(stated(2, 1000, 10, missed=0))
+    assert "more must be found" in str(stated(500, 10**6, 10**5, missed=40))
+
+
+@pytest.mark.parametrize("kind", ["all or nothing", "ten each", "mostly perfect"])
+def test_least_mean_holds_for_any_spread(kind):
+    rng = np.random.default_rng(1)
+    draws = {
+        "all or nothing": lambda: (rng.random(60) < 0.9).astype(float),
+        "ten each": lambda: rng.binomial(10, 0.9, 60) / 10,
+        "mostly perfect": lambda: np.where(rng.random(60) < 0.8, 1.0, 0.5),
+    }[kind]
+    lows = [least_mean(draws(), 0.045) for _ in range(1000)]
+    assert np.mean(np.array(lows) > 0.9) <= 0.045
+
+
+def test_perfect_rows_state_what_their_number_allows():
+    assert least_mean(np.ones(60), 0.045) == pytest.approx(0.045 ** (1 / 60), abs=1e-6)
+    assert most_mean(np.ones(60), 0.005) == 1.0
+    assert rows_for(1.0, 0.95, 0.045) == 61
+    assert least_mean(np.empty(0), 0.045) == 0.0

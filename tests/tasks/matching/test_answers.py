@@ -1,0 +1,208 @@
+"""recall_of, plan_pairs, score_pairs, find_nearest."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from examples import Counter
+
+import fewpairs as fp
+from fewpairs.errors import InputError
+
+
+def between(matrix):
+    """The similarity of two sets of positions."""
+    return fp.similarity(lambda a, b: matrix[np.ix_(a, b)], kind="block", symmetric=False)
+
+
+def smooth(n=200, seed=0):
+    points = np.random.default_rng(seed).normal(size=(n, 4))
+    return np.exp(-((points[:, None] - points[None]) ** 2).sum(axis=2)), points
+
+
+def matches_of(matrix, above):
+    i, j = np.nonzero(np.triu(matrix >= above, 1))
+    return np.stack([i, j], axis=1)
+
+
+# ---------------------------------------------------------------------- recall_of
+
+
+def test_recall_of_half_of_the_matches():
+    matrix, _ = smooth()
+    every = matches_of(matrix, 0.5)
+    half = every[::2]
+    false = 0
+    for seed in range(30):
+        stated = fp.recall_of(
+            half, range(200), fp.Precomputed(matrix), above=0.5, budget=0.3, random_state=seed
+        )
+        false += not stated.low <= len(half) / len(every) <= stated.high
+        assert stated.precision == 1.0
+        assert stated.found == len(half)
+    assert false <= 5
+
+
+def test_recall_of_names_what_is_missing():
+    matrix, _ = smooth(60)
+    every = matches_of(matrix, 0.5)
+    stated = fp.recall_of(every[1:], range(60), fp.Precomputed(matrix), above=0.5, recall=0.99)
+    assert stated.value == pytest.approx((len(every) - 1) / len(every))
+    left, right, scores = stated.examples
+    assert [left.tolist(), right.tolist()] == [[every[0, 0]], [every[0, 1]]]
+    assert scores[0] == matrix[tuple(every[0])]
+
+
+def test_recall_of_counts_every_evaluation_and_stays_in_its_budget():
+    matrix, _ = smooth(60)
+    counter = Counter(matrix)
+    stated = fp.recall_of(
+        [(0, 1), (1, 0), (2, 3)], range(60), counter.similarity("pairs"), above=0.5, budget=100
+    )
+    assert stated.evaluations == len(counter.asked) == 100
+
+
+@pytest.mark.parametrize("form", ["array", "two arrays", "pandas", "polars"])
+def test_candidates_come_in_any_form(form):
+    matrix, _ = smooth(20)
+    left, right = ["a3", "a5"], ["a4", "a6"]
+    ids = [f"a{k}" for k in range(20)]
+    candidates = {
+        "array": lambda: list(zip(left, right, strict=True)),
+        "two arrays": lambda: (left, right),
+        "pandas": lambda: pytest.importorskip("pandas").DataFrame({"left": left, "right": right}),
+        "polars": lambda: pytest.importorskip("polars").DataFrame({"left": left, "right": right}),
+    }[form]()
+    stated = fp.recall_of(candidates, range(20), fp.Precomputed(matrix), above=0.0, ids=ids)
+    assert (stated.found, stated.precision) == (2, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("candidates", "message"),
+    [
+        ([(0, 0)], "pairs an item with itself"),
+        ([(0, 99)], "positions from 0 to 19"),
+        ([(0, 1, 2)], "not pairs"),
+        (([0, 1], [2]), "2 left and 1 right"),
+        ([("x", "y")], "positions"),
+    ],
+)
+def test_wrong_candidates_are_refused(candidates, message):
+    with pytest.raises(InputError, match=message):
+        fp.recall_of(candidates, range(20), fp.Precomputed(np.eye(20)), above=0.5)
+
+
+def test_no_candidates_have_no_precision():
+    stated = fp.recall_of([], range(20), fp.Precomputed(np.ones((20, 20))), above=0.5)
+    assert (stated.value, stated.precision) == (0.0, None)
+
+
+# ---------------------------------------------------------------------- plan_pairs, score_pairs
+
+
+def test_price_does_not_depend_on_the_number_of_items_but_on_matches():
+    shares = [fp.plan_pairs(n, matches=10_000).share for n in (10_000, 100_000)]
+    assert shares[0] == pytest.approx(shares[1], rel=1e-3)
+    assert shares[0] == pytest.approx(59 / 10_000, rel=0.01)
+    assert "evaluate all pairs" in str(fp.plan_pairs(100, matches=5))
+
+
+def test_plan_of_two_sets_and_of_nonsense():
+    assert fp.plan_pairs(10, others=20, matches=50).all_pairs == 200
+    assert fp.plan_pairs(10, symmetric=False, matches=50).all_pairs == 90
+    for wrong in ({"n": 0, "matches": 1}, {"n": 5, "matches": -1}, {"n": 5, "matches": 11}):
+        with pytest.raises(InputError):
+            fp.plan_pairs(**wrong)
+
+
+def test_given_pairs_are_scored_once_each():
+    counter = Counter(np.arange(25.0).reshape(5, 5))
+    scores = fp.score_pairs(counter.similarity("pairs", symmetric=False), [0, 1, 4], [1, 1, 0])
+    assert scores.tolist() == [1.0, 6.0, 20.0]
+    assert len(counter.asked) == 3
+
+
+def test_sides_of_given_pairs_are_as_long():
+    with pytest.raises(InputError, match="3 items on the left and 2"):
+        fp.score_pairs(fp.StringSimilarity("jaro"), ["a", "b", "c"], ["a", "b"])
+
+
+# ---------------------------------------------------------------------- find_nearest
+
+
+def true_recall(found, matrix, k):
+    scores = matrix.copy()
+    if matrix.shape[0] == matrix.shape[1]:
+        np.fill_diagonal(scores, -np.inf)
+    least = np.sort(scores, axis=1)[:, -k]
+    good = found.similarities >= least[found.left]
+    return good.sum() / (len(matrix) * k)
+
+
+def test_nearest_of_many_items_by_a_guide():
+    matrix, points = smooth(600)
+    found = fp.find_nearest(range(600), fp.Precomputed(matrix), k=5, guide=points, random_state=0)
+    assert found.recall.low >= 0.95
+    assert true_recall(found, matrix, 5) >= 0.95
+    assert np.bincount(found.left).tolist() == [5] * 600
+    assert (found.left != found.right).all()
+    np.testing.assert_array_equal(found.similarities, matrix[found.left, found.right])
+    assert found.evaluations < 0.8 * 600 * 599 / 2
+
+
+def test_few_items_are_all_compared():
+    matrix, _ = smooth(40)
+    found = fp.find_nearest(range(40), fp.Precomputed(matrix), k=3)
+    assert found.recall.low == found.recall.high == true_recall(found, matrix, 3) == 1.0
+    assert found.evaluations == 40 * 39 / 2
+
+
+@pytest.mark.parametrize("guide", [True, False])
+@pytest.mark.parametrize("budget", [500, 3000, 0.3])
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_nearest_within_a_budget(guide, budget, symmetric):
+    matrix, points = smooth(120)
+    counter = Counter(matrix)
+    found = fp.find_nearest(
+        range(120),
+        counter.similarity("pairs", symmetric=symmetric),
+        k=4,
+        budget=budget,
+        guide=points if guide else None,
+        random_state=0,
+    )
+    everything = 120 * 121 // 2 if symmetric else 120 * 120
+    allowed = budget if isinstance(budget, int) else int(budget * everything)
+    assert len(counter.asked) == found.evaluations <= allowed
+    assert found.recall.low <= true_recall(found, matrix, 4) + 1e-12
+
+
+def test_nearest_of_two_sets_and_of_distances():
+    matrix, _ = smooth(90)
+    similar = fp.find_nearest(
+        range(90), between(matrix[:, :50]), others=range(50), k=2, guide=None, random_state=0
+    )
+    far = fp.find_nearest(
+        range(90),
+        between(1 - matrix[:, :50]),
+        others=range(50),
+        k=2,
+        guide=None,
+        distance=True,
+        random_state=0,
+    )
+    assert true_recall(similar, matrix[:, :50], 2) >= similar.recall.low
+    np.testing.assert_allclose(np.sort(1 - far.similarities), np.sort(similar.similarities))
+
+
+def test_more_neighbours_than_items_are_all_others():
+    found = fp.find_nearest(range(3), fp.Precomputed(np.eye(3)), k=10)
+    assert np.bincount(found.left).tolist() == [2, 2, 2]
+    alone = fp.find_nearest(range(1), fp.Precomputed(np.eye(1)), k=10)
+    assert len(alone) == 0
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.5, True, "3"])
+def test_wrong_numbers_of_neighbours(k):
+    with pytest.raises(InputError, match="k is"):
+        fp.find_nearest(range(5), fp.Precomputed(np.eye(5)), k=k)

@@ -1,0 +1,121 @@
+"""What can be done with pairs that were found: frames, files, graphs, groups, assignments."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+
+import fewpairs as fp
+from fewpairs.errors import InputError
+
+SCORES = np.array(
+    [
+        [1.0, 0.9, 0.1, 0.0],
+        [0.9, 1.0, 0.8, 0.0],
+        [0.1, 0.8, 1.0, 0.0],
+        [0.0, 0.0, 0.0, 1.0],
+    ]
+)
+IDS = ["ann", "bob", "cem", "dov"]
+
+
+def between(matrix):
+    """The similarity of two sets of positions."""
+    return fp.similarity(lambda a, b: matrix[np.ix_(a, b)], kind="block", symmetric=False)
+
+
+def found_among_four(**options):
+    return fp.find_pairs(range(4), fp.Precomputed(SCORES), above=0.5, random_state=0, **options)
+
+
+def test_frames_have_the_users_ids():
+    found = found_among_four(ids=IDS)
+    rows = [("ann", "bob", 0.9), ("bob", "cem", 0.8)]
+    assert list(found.to_pandas().itertuples(index=False, name=None)) == rows
+    assert found.to_polars().rows() == rows
+    assert found.to_pandas().columns.tolist() == ["left", "right", "similarity"]
+    assert found.left_ids == ["ann", "bob"]
+
+
+def test_without_ids_positions_serve():
+    found = found_among_four()
+    assert found.to_pandas()["right"].tolist() == [1, 2]
+
+
+def test_ids_may_be_a_column_of_a_frame():
+    pandas = pytest.importorskip("pandas")
+    found = found_among_four(ids=pandas.Series([10, 20, 30, 40]))
+    assert found.right_ids == [20, 30]
+
+
+def test_csv(tmp_path):
+    found_among_four(ids=IDS).to_csv(tmp_path / "pairs.csv")
+    with (tmp_path / "pairs.csv").open(newline="") as file:
+        assert list(csv.reader(file)) == [
+            ["left", "right", "similarity"],
+            ["ann", "bob", "0.9"],
+            ["bob", "cem", "0.8"],
+        ]
+
+
+def test_graph_has_both_orders_of_a_symmetric_similarity():
+    expected = np.where((SCORES >= 0.5) & ~np.eye(4, dtype=bool), SCORES, 0.0)
+    np.testing.assert_array_equal(found_among_four().to_graph().toarray(), expected)
+
+
+def test_groups_are_linked_by_pairs():
+    assert found_among_four().groups().tolist() == [0, 0, 0, 1]
+
+
+def test_pairs_of_similarity_zero_link_too():
+    matrix = -np.ones((3, 3))
+    matrix[0, 1] = matrix[1, 0] = 0.0
+    found = fp.find_pairs(range(3), fp.Precomputed(matrix), above=0.0)
+    assert found.groups().tolist() == [0, 0, 1]
+
+
+def test_one_to_one_keeps_as_many_pairs_as_possible_with_the_largest_sum():
+    scores = np.array([[0.99, 0.91, 0.0], [0.95, 0.0, 0.0], [0.9, 0.97, 0.92]])
+    found = fp.find_pairs(range(3), between(scores), others=range(3), above=0.5, one_to_one=True)
+    chosen = set(zip(found.left.tolist(), found.right.tolist(), strict=True))
+    assert chosen == {(0, 1), (1, 0), (2, 2)}
+
+
+def test_one_to_one_is_the_assignment_of_scipy():
+    from scipy.optimize import linear_sum_assignment
+
+    rng = np.random.default_rng(0)
+    scores = rng.random((30, 20))
+    found = fp.find_pairs(range(30), between(scores), others=range(20), above=0.0, one_to_one=True)
+    rows, columns = linear_sum_assignment(-scores)
+    assert len(found) == 20
+    assert found.similarities.sum() == pytest.approx(scores[rows, columns].sum())
+
+
+def test_one_to_one_of_nothing_is_nothing():
+    found = fp.find_pairs(
+        range(2), between(np.zeros((2, 3))), others=range(3), above=1.0, one_to_one=True
+    )
+    assert len(found) == 0
+
+
+def test_groups_of_two_sets_are_refused():
+    found = fp.find_pairs(range(2), between(np.ones((2, 3))), others=range(3), above=0.5)
+    with pytest.raises(InputError, match="two sets"):
+        found.groups()
+
+
+def test_two_sets_have_two_lists_of_ids():
+    similarity = between(np.ones((2, 3)))
+    with pytest.raises(InputError, match="two sets of items"):
+        fp.find_pairs(range(2), similarity, others=range(3), above=0.5, ids=[1, 2])
+    found = fp.find_pairs(
+        range(2), similarity, others=range(3), above=0.5, ids=(["a", "b"], ["x", "y", "z"])
+    )
+    assert set(found.right_ids) == {"x", "y", "z"}
+
+
+def test_repr_says_how_many_and_how_sure():
+    assert repr(found_among_four()).startswith("<2 pairs, 6 evaluations; recall 1 (exact")
