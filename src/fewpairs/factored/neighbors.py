@@ -17,9 +17,9 @@ from fewpairs.numerics import largest, ridge_inverse
 if TYPE_CHECKING:
     from fewpairs.factored.answers import Answers
 
-#: Candidates that are ranked exactly, for each neighbour and at least. From 10 % of the pairs five for
-#: each find 0.51 to 0.90 of the ten nearest, ten 0.66 to 0.96, twenty 0.81 to 0.98, on the matrices
-#: of docs/tables/neighbors.md.
+#: Candidates that are ranked exactly, for each neighbour and at least. From 10 % of the pairs five
+#: for each find 0.51 to 0.90 of the ten nearest, ten 0.66 to 0.96, twenty 0.81 to 0.98, on the
+#: matrices of docs/tables/neighbors.md.
 _CANDIDATES, _FEWEST_CANDIDATES = 10, 50
 #: Re-ranking is worth half of a new item's evaluations from this many landmarks on; with fewer the
 #: candidates are so poor that further landmarks gain more (docs/tables/neighbors.md).
