@@ -7,7 +7,8 @@ import pytest
 from examples import Counter, asymmetric_matrix, relative, symmetric_matrix
 
 import fewpairs as fp
-from fewpairs.methods.fitted.guards import SanityCheck
+from fewpairs.methods.fitted.cores import Cores
+from fewpairs.methods.fitted.guards import OfAllPairs, SanityCheck, of_pairs
 
 N, M = 90, 160
 
@@ -293,10 +294,50 @@ def test_a_plain_result_is_never_empty(monkeypatch):
 
 def test_weights_are_shrunk_until_they_are_sane():
     predictions = np.random.default_rng(0).normal(size=(500, 3))
-    check = SanityCheck([(predictions, 0.01), (predictions[:, ::-1], 5.0)])
+    check = SanityCheck([(of_pairs(predictions), 0.01), (of_pairs(predictions[:, ::-1]), 5.0)])
     everyone, weights = np.arange(3), np.array([1.0, 2.0, 0.5])
     assert not check.passes(everyone, weights)
     small = check.shrunk(everyone, weights)
     assert check.passes(everyone, 0.999 * small)
     np.testing.assert_allclose(small / small[0], weights)
     np.testing.assert_allclose(check.shrunk(everyone, 1e-3 * weights), 1e-3 * weights)
+
+
+@pytest.mark.parametrize("shape", ["symmetric", "square", "two sets"])
+def test_the_mean_square_of_all_predictions_is_that_of_each(shape):
+    rng = np.random.default_rng(0)
+    k = rng.normal(size=(30, 30 if shape != "two sets" else 20))
+    if shape == "symmetric":
+        k = k + k.T
+    down = np.arange(6) if shape != "two sets" else np.arange(3, 9)
+    left, right = k[:, :6], k[down].T
+    right = left if shape == "symmetric" else right
+    rows = np.setdiff1d(np.arange(len(k)), down)
+    columns = rows if shape != "two sets" else np.arange(6, k.shape[1])
+    cores = Cores.of(left[down], 0.5, symmetric=shape == "symmetric")
+    own = rows if shape != "two sets" else rows[:0]
+    mean_square = OfAllPairs(cores, left, right, rows, columns, own)
+    chosen = np.arange(10, cores.count)
+    weights = rng.normal(size=len(chosen))
+    every = np.zeros(cores.count)
+    every[chosen] = weights
+    predicted = (left @ cores.combined(every) @ right.T)[np.ix_(rows, columns)]
+    if len(own):
+        predicted = predicted[~np.eye(len(rows), dtype=bool)]
+    assert mean_square(chosen, weights) == pytest.approx((predicted**2).mean())
+
+
+@pytest.mark.filterwarnings("ignore::fewpairs.errors.FewpairsWarning")
+def test_a_few_odd_items_do_not_blow_up_unnoticed():
+    """Rank four and rare spikes, five landmarks: a sample of pairs never has two odd items."""
+    worst = 0.0
+    for seed in (5, 24, 37, 54, 55):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=(300, 4))
+        spikes = np.triu(rng.random((300, 300)) < 0.005, 1) * 20 * rng.normal(size=(300, 300))
+        exact = x @ x.T + spikes + spikes.T
+        found = fp.approximate(
+            range(300), fp.Precomputed(exact), budget=0.05, error_pairs=0, random_state=seed
+        )
+        worst = max(worst, relative(found.to_dense(), exact))
+    assert worst < 2  # 600,000 where a sample of pairs is looked at
