@@ -73,6 +73,11 @@ class Judges:
         more = self._affordable(int(_CONFIRMING * verdict.estimate.n_pairs))
         return self._with_more(matrix, fit, more) if more else verdict
 
+    def again(self, matrix: FactoredMatrix) -> Verdict:
+        """Judge a step once more, by the pairs that judged the last one."""
+        assert self.audit is not None  # noqa: S101 - every step is judged
+        return self._verdict(matrix, self.audit)
+
     def _wanted(self, now: ErrorEstimate, slope: float) -> int:
         """Return how many pairs should judge.
 
