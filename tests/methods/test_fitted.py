@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fewpairs as fp
-from fewpairs.error.sampling import draw, inclusion, profiles, systematic
+from fewpairs.error.profiles import profiles
+from fewpairs.error.sampling import draw, inclusion, systematic
 from fewpairs.methods.fitted.cores import RIDGES, Cores, gap_of
 from fewpairs.methods.fitted.near_duplicates import _leaves, near_duplicates
 

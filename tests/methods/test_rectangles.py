@@ -7,8 +7,10 @@ import pytest
 from examples import Counter, asymmetric_matrix, relative, symmetric_matrix
 
 import fewpairs as fp
+from fewpairs.error.profiles import paired_profiles
 from fewpairs.methods.fitted.cores import Cores
 from fewpairs.methods.fitted.guards import OfAllPairs, SanityCheck, of_pairs
+from fewpairs.methods.fitted.near_duplicates import near_between
 
 N, M = 90, 160
 
@@ -341,3 +343,49 @@ def test_a_few_odd_items_do_not_blow_up_unnoticed():
         )
         worst = max(worst, relative(found.to_dense(), exact))
     assert worst < 2  # 600,000 where a sample of pairs is looked at
+
+
+def twins(seed: int) -> np.ndarray:
+    """A narrow kernel between two sets; every tenth row is nearly the same as a column."""
+    rng = np.random.default_rng(seed)
+    x, y = rng.normal(size=(600, 30)), rng.normal(size=(400, 30))
+    x[::10] = y[:60] + 0.05 * rng.normal(size=(60, 30))
+    squares = (x**2).sum(axis=1)[:, None] + (y**2).sum(axis=1)
+    return np.exp(-(squares - 2 * x @ y.T) / 20)
+
+
+def test_near_duplicates_between_two_sets_are_bought():
+    errors, bought = {0.0: [], 0.25: []}, []
+    for seed in range(3):
+        matrix = twins(seed)
+        between = fp.similarity(
+            lambda a, b, of=matrix: of[np.ix_(a, b)], kind="block", symmetric=False, name="twins"
+        )
+        for near, found_errors in errors.items():
+            oracle = fp.Oracle(range(600), between, others=range(400))
+            found = fp.approximate(oracle, budget=0.25, near=near, error_pairs=0, random_state=seed)
+            found_errors.append(relative(found.to_dense(), matrix))
+            known = oracle.known()
+            large = np.argwhere(matrix > 0.6)
+            free = large[~known.in_lines(*large.T)]
+            if near:
+                bought.append(np.isfinite(known.find(*free.T)).mean())
+    assert np.mean(bought) > 0.8
+    assert np.mean(errors[0.25]) < 0.9 * np.mean(errors[0.0])
+
+
+def test_profiles_of_two_sets_can_be_compared():
+    matrix = twins(0)
+    rows, columns = np.arange(80, 600), np.arange(80, 400)
+    ours, theirs = paired_profiles(matrix[:, :80], rows, matrix[:80].T, columns, matrix[:80, :80])
+    np.testing.assert_allclose(np.linalg.norm(ours, axis=1), 1, rtol=1e-5)
+    i, j = near_between(ours, theirs, 3)
+    assert len(i) == 3 * 520
+    scores = np.einsum("kp,kp->k", ours[i], theirs[j])
+    assert (np.diff(scores) <= 1e-6).all()
+    best = np.sort((ours @ theirs.T), axis=1)[:, -3:]
+    assert scores.sum() == pytest.approx(best.sum(), rel=1e-5)
+    # The same pairs, whichever set comes first, as long as each item of the larger one asks.
+    second, first = near_between(theirs, ours, 3)
+    np.testing.assert_array_equal(first, i)
+    np.testing.assert_array_equal(second, j)

@@ -8,7 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray, SingleArray
-from fewpairs.error.sampling import FEWEST_COLUMNS, Beliefs, Drawn, draw, profiles
+from fewpairs.error.profiles import profiles
+from fewpairs.error.sampling import FEWEST_COLUMNS, Beliefs, Drawn, draw
 from fewpairs.numerics import parts
 from fewpairs.oracle.known import Known, Lines
 from fewpairs.oracle.oracle import Oracle

@@ -92,7 +92,7 @@ class Fitted(Method):
     def price(self, planner: Planner, landmarks: int) -> int:
         """Return the most that a run with this many starting landmarks spends."""
         base = self._base(planner, landmarks)
-        near = self._near_share(landmarks) if planner.square else 0.0
+        near = self._near_share(landmarks)
         total = base
         # Tuning pairs are a share of the total: a fixed point, reached to within a pair in a few
         # rounds, because each takes a thirtieth of the change before it.
@@ -178,7 +178,10 @@ class Fitted(Method):
 
     def _with_near_pairs(self, stage: Stage, sample: Sample, room: int) -> Sample:
         """Evaluate near-duplicates, most similar first, until a further column would pay more."""
-        n, s = stage.oracle.shape[0], len(stage.landmarks)
+        n, m = stage.oracle.shape
+        s = len(stage.landmarks)
+        # Of two sets a landmark is a column and a row, and a pair is one entry of the matrix.
+        price, orders = (n, 2) if stage.oracle.square else (n + m, 1)
         core, squared_error = stage.preliminary(sample)
         i, j = stage.near_pairs(self.neighbors)
         # Half a pair for each item: enough to see what a batch gains, little to overshoot by.
@@ -191,9 +194,9 @@ class Fitted(Method):
             # pairs of a kind that is unseen no longer.
             stage.oracle.reveal(i[part], j[part])
             guess = factored_entries(stage.left, core, stage.right, i[part], j[part])
-            gain = 2 * float(((exact - guess) ** 2).sum())
+            gain = orders * float(((exact - guess) ** 2).sum())
             done += batch
-            if gain * n / batch < gain_of_a_column(s, n) * squared_error:
+            if gain * price / batch < gain_of_a_column(s, n, m) * squared_error:
                 idle = s
                 break
             squared_error = max(squared_error - gain, np.finfo(float).tiny)
@@ -226,12 +229,12 @@ def _redrawn(sample: Sample, pairs: int) -> bool:
     return pairs > 2 * len(sample.values) or len(sample.values) == 0
 
 
-def gain_of_a_column(s: int, n: int) -> float:
-    """Return the share of the squared error that one more column takes away.
+def gain_of_a_column(s: int, n: int, m: int) -> float:
+    """Return the share of the squared error that one more landmark takes away.
 
-    The error elsewhere falls with s, and the column itself becomes exact.
+    The error elsewhere falls with s, and the landmark's column and row become exact.
     """
-    return _DECAY / s + 2.0 / n
+    return _DECAY / s + 1.0 / n + 1.0 / m
 
 
 def _affordable_lines(planner: Planner, entries: int) -> int:
