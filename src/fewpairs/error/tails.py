@@ -1,13 +1,13 @@
-"""What may be there although no drawn pair shows it: four questions to the evaluated columns.
+"""What may be there although no drawn pair shows it: four questions to the evaluated lines.
 
 A few hundred drawn pairs say little of pairs that are rarer than one in a hundred, and a few such
-pairs can hold most of the error. But every evaluated column holds n more pairs with a random item:
+pairs can hold most of the error. But every evaluated line holds n more pairs with a random item:
 how many large *values* there are is known much better than how well they are *predicted*.
 
-- Do the columns show more mass in the tail than the drawn pairs do?
-- Do they show mass beyond everything that was drawn, more than chance explains, or so much that the
-  estimate is nothing beside it?
-- Was a value ever seen, such as a diagonal of ones, that is larger than all that columns show?
+- Do the lines show more mass in the tail than the drawn pairs do?
+- Do they show mass beyond everything that was drawn, more than chance explains, of another kind, or
+  so much that the estimate is nothing beside it?
+- Was a value ever seen, such as a diagonal of ones, that is larger than all that lines show?
 - Is no drawn pair badly wrong? Then errors may sit where neither pairs nor landmarks went, or in
   the few pairs that are left over where most were drawn.
 
@@ -43,9 +43,9 @@ _AS_LARGE, _BADLY_WRONG, _QUITE_WRONG = 0.5, 0.05, 1 / 3
 _MOST_DRAWN = 0.25
 #: Values that differ by less than this are one value.
 _ROUNDING = 1e-12
-#: Of what columns show beyond everything drawn, less than this was bought: then it is not accounted
-#: for, whatever the noise.
-_BOUGHT = 0.5
+#: Of what lines show beyond everything drawn, more than this is of another kind: then that is what
+#: lies there.
+_MOSTLY = 0.5
 
 
 class DrawnPairs(NamedTuple):
@@ -159,7 +159,7 @@ class Tails:
 
         No more than about 3.7/m of the pairs are expected beyond the largest of m; more mass than
         that is telling, and so are values of another kind, more than twice as large as the largest.
-        Unless most of it was bought.
+        Unless what was bought explains it.
         """
         threshold = float(self.drawn_far.max(initial=0.0)) * (1 + 1e-9)
         shown = self.lines.beyond(threshold)
@@ -169,9 +169,9 @@ class Tails:
         expected = self.n_pairs / max(len(self.drawn_far), 1) * self.orders * threshold**2
         other = self.lines.beyond(threshold / _AS_LARGE)
         telling = shown.mass > _RULE_OF_THREE * expected
-        telling = telling or (other is not None and other.mass > _BOUGHT * shown.mass)
+        telling = telling or (other is not None and other.mass > _MOSTLY * shown.mass)
         missed = Missed(0.0, max(0.0, shown.high - bought), shown.squares)
-        return missed, telling and bought < _BOUGHT * shown.mass
+        return missed, telling and bought < shown.low
 
     def unlike_lines(self) -> float:
         """Bound values as large as the largest that was ever seen, if no line shows one."""
