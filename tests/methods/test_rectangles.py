@@ -389,3 +389,18 @@ def test_profiles_of_two_sets_can_be_compared():
     second, first = near_between(theirs, ours, 3)
     np.testing.assert_array_equal(first, i)
     np.testing.assert_array_equal(second, j)
+
+
+def test_few_lines_are_not_trusted_to_find_near_duplicates_across_two_sets():
+    matrix = twins(0)
+    between = fp.similarity(
+        lambda a, b: matrix[np.ix_(a, b)], kind="block", symmetric=False, name="twins"
+    )
+    same = [
+        fp.approximate(
+            range(600), between, others=range(400), budget=0.06, near=near, random_state=0
+        ).to_dense()
+        for near in (0.0, 0.25)
+    ]
+    # Else the tuning pairs would be drawn with the few landmarks that are left beside them.
+    np.testing.assert_array_equal(*same)
