@@ -113,7 +113,9 @@ def test_values_of_another_kind_than_all_that_was_drawn_are_telling():
     missed, telling = ask(other, drawn).beyond_all()
     assert telling
     assert missed.high > 1.1**2 * 100 / 20
-    assert not ask(other, drawn, bought=[1.1, 1.1]).beyond_all()[1]
+    # It is 6 in all by one lump, which may be nearly none; a sixth of it explains nothing.
+    assert ask(other, drawn, bought=[1.0], orders=1).beyond_all()[1]
+    assert not ask(other, drawn, bought=[1.1, 1.1], orders=1).beyond_all()[1]
 
 
 def test_rows_are_asked_as_well_as_columns():

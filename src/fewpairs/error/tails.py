@@ -46,6 +46,9 @@ _ROUNDING = 1e-12
 #: Of what lines show beyond everything drawn, more than this is of another kind: then that is what
 #: lies there.
 _MOSTLY = 0.5
+#: Of what lines show beyond everything drawn, less than this was bought: that explains it no more
+#: than nothing would, however few lumps it comes in.
+_HARDLY = 0.25
 
 
 class DrawnPairs(NamedTuple):
@@ -171,7 +174,7 @@ class Tails:
         telling = shown.mass > _RULE_OF_THREE * expected
         telling = telling or (other is not None and other.mass > _MOSTLY * shown.mass)
         missed = Missed(0.0, max(0.0, shown.high - bought), shown.squares)
-        return missed, telling and bought < shown.low
+        return missed, telling and bought < max(shown.low, _HARDLY * shown.mass)
 
     def unlike_lines(self) -> float:
         """Bound values as large as the largest that was ever seen, if no line shows one."""
