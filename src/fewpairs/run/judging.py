@@ -16,8 +16,9 @@ from fewpairs.run.pricing import Target
 #: An interval of a relative error from m pairs has a half-width of about 2/√m on ordinary matrices,
 #: and more where few pairs carry the error; more pairs would not help where it is wider than this.
 _WIDTHS = (1.0, 6.0)
-#: A success is confirmed by a quarter as many fresh pairs as have judged so far. With half as many
-#: no more claims were true, and runs that had to confirm twice spent up to a tenth more.
+#: A success is confirmed by a quarter as many fresh pairs as have judged so far. Most claims
+#: are true with these (docs/tables/target.md); half as many cost runs that had to confirm twice up
+#: to a tenth more.
 _CONFIRMING = 0.25
 #: Keeps quotients of errors finite.
 TINY = 1e-300
