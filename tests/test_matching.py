@@ -267,7 +267,7 @@ def test_json(typed, folder):
 
 
 def test_nothing_found_is_a_table_without_rows(typed, folder):
-    said = typed("match", "a.csv", "b.csv", *NAMES, "--above", 1.5, "-o", "m.csv")
+    said = typed("match", "a.csv", "b.csv", *NAMES, "--above", 1.0, "-o", "m.csv")
     assert said.startswith("0 pairs of 12, by 12 evaluations.\n")
     assert (folder / "m.csv").read_text() == ",".join(HEADER) + "\n"
 

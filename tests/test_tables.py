@@ -208,7 +208,7 @@ def test_encodings(tmp_path):
         path.write_bytes("id,name\n1,née\n".encode(encoding))
         assert table(path, encoding=encoding).columns["name"] == ["née"]
     path.write_bytes("id,name\n1,née\n".encode("latin-1"))
-    with pytest.raises(InputError, match="must be UTF-8"):
+    with pytest.raises(InputError, match="read as UTF-8"):
         table(path)
     for wrong in ("latin-99", "hex", "rot13", ""):
         with pytest.raises(InputError, match="is not known"):

@@ -205,6 +205,10 @@ class TargetMissedWarning(FewpairsWarning):
     """A run with a target error ended before it could confirm that the target is reached."""
 
 
+class RecallMissedWarning(FewpairsWarning):
+    """An answer without a budget ended before it could state the recall that was asked for."""
+
+
 class BudgetExceededWarning(FewpairsWarning):
     """A method of the user's own spent more than its price."""
 

@@ -100,7 +100,7 @@ def test_a_wanted_recall_is_a_share(wrong):
 def test_sentence_says_what_more_it_takes():
     assert "draw" in str(stated(500, 10**6, 10, missed=0))
     assert "all" in str(stated(2, 1000, 10, missed=0))
-    assert "more must be found" in str(stated(500, 10**6, 10**5, missed=40))
+    assert "too many to state" in str(stated(500, 10**6, 10**5, missed=40))
 
 
 @pytest.mark.parametrize("kind", ["all or nothing", "ten each", "mostly perfect"])

@@ -24,6 +24,7 @@ class Declared:
     diagonal = 2.0
     takes_vectors = True
     takes_records = True
+    value_range = (0.0, 2.0)
     evaluations_per_entry = 4
     symmetry_proven = True
     fingerprint = "declared, third edition"

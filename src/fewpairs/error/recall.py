@@ -51,6 +51,8 @@ class Recall:
         Matches that were missed, as left and right positions and similarities.
     of : {"matches", "neighbours"}
         What was looked for. Blind pairs of neighbours are whole rows.
+    complete : bool
+        Whether every pair was evaluated, so that the recall is exact.
     """
 
     value: float
@@ -67,20 +69,16 @@ class Recall:
     precision: float | None = None
     examples: tuple[IntArray, IntArray, FloatArray] | None = None
     of: str = "matches"
+    complete: bool = False
 
     @property
     def reached(self) -> bool:
         """Whether the lower end is at least the target."""
         return self.target is not None and self.low >= self.target
 
-    @property
-    def exact(self) -> bool:
-        """Whether every pair was evaluated."""
-        return self.low == self.high
-
     def __str__(self) -> str:
         found = f", {_counted(self.found, 'match')} found" if self.of == "matches" else ""
-        if self.exact:
+        if self.complete:
             return f"recall {_written(self.value)} (exact: every pair was evaluated){found}"
         met = _counted(self.met, "match" if self.of == "matches" else "neighbour")
         text = (
@@ -96,7 +94,7 @@ class Recall:
         if self.needed >= self.pairs:
             return f"To state {target:g}, all {self.pairs:,} pairs must be evaluated"
         if self.missed:
-            return f"To state {target:g}, more must be found: fewer may be missed"
+            return f"That is too many to state {target:g}: the search must go deeper"
         return f"To state {target:g}, draw {self.needed:,} pairs blindly"
 
 
@@ -149,6 +147,7 @@ def state_recall(
         pairs=pairs,
         target=target,
         needed=needed,
+        complete=left == 0,
     )
 
 

@@ -51,7 +51,7 @@ def csv_rows(source: Source, choose: Choose) -> Rows:
     default = "\t" if source.ending.startswith(".tsv") else ","
     # The csv module wants line ends as they are: a cell may hold some.
     with source.open_text(newline="") as file, _long_cells():
-        reader = csv.reader(texts_only(file), delimiter=source.delimiter or default)
+        reader = csv.reader(texts_only(file), delimiter=source.delimiter or default, strict=True)
         rows = (row for row in reader if row)  # a blank line is no row
         names = next(rows, [])
         places = _places(choose(names), names) if names else []

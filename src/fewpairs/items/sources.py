@@ -124,8 +124,8 @@ def one_message(source: Source) -> Iterator[None]:
         raise InputError(
             f"{source.name} cannot be read: {error}",
             "Nothing was evaluated.",
-            f"Text files must be {encoding}, .jsonl files hold one object a line, .npy files "
-            "numbers.",
+            f"Text files are read as {encoding} (--encoding names another), .jsonl files hold one "
+            "object a line, .npy files numbers.",
         ) from error
 
 

@@ -60,7 +60,7 @@ def evaluate(similarity: Similarity, left: Items, right: Items, request: Request
             return _row_by_row(similarity, left, right, request)
     except BaseException as error:  # noqa: BLE001 - whatever the function raises, or Ctrl-C
         nothing = np.full(shape, np.nan)
-        if not isinstance(error, Exception):
+        if not isinstance(error, (Exception, SystemExit)):
             return Outcome(nothing, request.size, interrupt=error)
         fault = _raised(error, left, right, request, request.size)
         return Outcome(nothing, request.size, fault)
@@ -158,7 +158,7 @@ def _pair_by_pair(similarity: Similarity, left: Items, right: Items, request: Re
         values = np.full(request.size, np.nan)
         values[:done] = _answered(answers, left, right, before).values
         values = values.reshape(_shape(request))
-        if not isinstance(error, Exception):
+        if not isinstance(error, (Exception, SystemExit)):
             return Outcome(values, done + 1, interrupt=error)
         return Outcome(values, done + 1, _raised(error, left, right, single, 1))
     return _answered(answers, left, right, request)
@@ -220,7 +220,7 @@ def _kind(answer: Any) -> str:
 
 
 def _raised(
-    error: Exception, left: Items, right: Items, request: Request, size: int
+    error: BaseException, left: Items, right: Items, request: Request, size: int
 ) -> SimilarityError:
     named = size == 1
     among = "" if named else f" among {size} pairs, the first of them"

@@ -62,6 +62,8 @@ class Similarity:
         How many evaluations one entry costs.
     symmetry_proven : bool
         Whether the similarity is symmetric by construction, so that no check is needed.
+    value_range : (float, float) or None
+        The smallest and the largest value that it can have, if they are known.
 
     Examples
     --------
@@ -84,6 +86,7 @@ class Similarity:
     takes_records: bool = False
     evaluations_per_entry: int = 1
     symmetry_proven: bool = False
+    value_range: tuple[float, float] | None = None
 
     pair: Callable[[Any, Any], float] | None = None
     pairs: Callable[[list[Pair]], npt.ArrayLike] | None = None

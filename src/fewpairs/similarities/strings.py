@@ -74,6 +74,7 @@ class StringSimilarity(Similarity):
     #: on, larger calls are no faster.
     block_size = 2**16
     symmetry_proven = True
+    value_range = (0.0, 1.0)
 
     def __init__(self, scorer: str = "levenshtein") -> None:
         if scorer not in SCORERS:

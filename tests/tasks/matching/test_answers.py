@@ -206,3 +206,70 @@ def test_more_neighbours_than_items_are_all_others():
 def test_wrong_numbers_of_neighbours(k):
     with pytest.raises(InputError, match="k is"):
         fp.find_nearest(range(5), fp.Precomputed(np.eye(5)), k=k)
+
+
+def test_judges_judge_the_lists_that_are_evaluated():
+    """Items with the same guide, and neighbours that depend on their position."""
+    n, size = 600, 100
+    label, place = np.arange(n) // size, np.arange(n) % size
+    noise = 0.1 * np.random.default_rng(0).random((n, n))
+    matrix = (label[:, None] == label) * (1.0 + (place < 10)[None, :]) + noise
+    found = fp.find_nearest(
+        range(n),
+        fp.Precomputed(matrix, symmetric=False),
+        k=5,
+        guide=np.eye(6)[label],
+        recall=0.8,
+        random_state=0,
+    )
+    assert found.recall.low <= true_recall(found, matrix, 5)
+
+
+def test_added_examples_are_judged_by_other_pairs():
+    rng = np.random.default_rng(0)
+    rows, columns = np.triu_indices(300, 1)
+    chosen = rng.choice(len(rows), 1500, replace=False)
+    matrix = np.zeros((300, 300))
+    matrix[rows[chosen], columns[chosen]] = matrix[columns[chosen], rows[chosen]] = 1.0
+    every = np.stack([rows[chosen], columns[chosen]], axis=1)
+    false = 0
+    for seed in range(20):
+        options = {"above": 0.5, "random_state": seed}
+        first = fp.recall_of(every[:1200], range(300), fp.Precomputed(matrix), **options)
+        more = np.concatenate([every[:1200], np.stack(first.examples[:2], axis=1)])
+        second = fp.recall_of(more, range(300), fp.Precomputed(matrix), **options)
+        false += not second.low <= len(more) / 1500 <= second.high
+    assert false <= 4
+
+
+def test_exact_is_said_only_of_what_was_evaluated():
+    matrix = np.zeros((40, 40))
+    matrix[3, 7] = matrix[7, 3] = matrix[8, 9] = matrix[9, 8] = 1.0
+    for seed in range(30):
+        stated = fp.recall_of(
+            [(3, 7)], range(40), fp.Precomputed(matrix), above=0.5, random_state=seed
+        )
+        assert stated.complete == (stated.evaluations == 780) == ("exact" in str(stated))
+    nothing = fp.recall_of([], range(40), fp.Precomputed(matrix), above=0.5, budget=400)
+    assert "exact" not in str(nothing)
+
+
+def test_two_tuples_are_two_pairs():
+    matrix = np.eye(4)
+    matrix[0, 1] = matrix[1, 0] = matrix[2, 3] = matrix[3, 2] = 1.0
+    for candidates in ([(0, 1), (2, 3)], ((0, 1), (2, 3))):
+        assert fp.recall_of(candidates, range(4), fp.Precomputed(matrix), above=0.5).value == 1.0
+
+
+@pytest.mark.parametrize("wrong", [[1, 2, 3], None, 5])
+def test_what_is_no_list_of_pairs_is_told(wrong):
+    with pytest.raises(InputError, match="not pairs"):
+        fp.recall_of(wrong, range(4), fp.Precomputed(np.eye(4)), above=0.5)
+
+
+def test_given_pairs_may_be_rows_of_frames():
+    pandas = pytest.importorskip("pandas")
+    left = pandas.DataFrame({"name": ["ann", "bob"], "city": ["oslo", "rome"]})
+    right = pandas.DataFrame({"name": ["ann", "rob"], "city": ["oslo", "rome"]})
+    similarity = fp.RecordSimilarity({"name": "levenshtein", "city": "levenshtein"})
+    assert fp.score_pairs(similarity, left, right)[0] == 1.0

@@ -7,7 +7,7 @@ import pytest
 from examples import Counter
 
 import fewpairs as fp
-from fewpairs.errors import InputError, SimilarityError
+from fewpairs.errors import InputError, RecallMissedWarning, SimilarityError
 
 
 def clustered(n=150, groups=40, seed=0, noise=0.15):
@@ -259,3 +259,35 @@ def test_what_is_wrong_is_told_before_anything_is_bought(options, message):
     with pytest.raises(InputError, match=message):
         fp.find_pairs(range(5), counter.similarity("pair"), **options)
     assert not counter.asked
+
+
+def test_a_recall_that_is_not_reached_is_told(monkeypatch):
+    """Too few matches for a statement, and too many pairs to evaluate all unasked."""
+    from fewpairs.tasks.matching import running
+
+    monkeypatch.setattr(running, "_FEW", 100)
+    matrix = np.eye(200)
+    matrix[0, 1] = matrix[1, 0] = 1.0
+    hints = np.random.default_rng(0).normal(size=(200, 4))
+    hints[1] = hints[0]
+    with pytest.warns(RecallMissedWarning, match=r"0\.95 cannot be stated"):
+        found = fp.find_pairs(
+            range(200), fp.Precomputed(matrix), above=0.5, guide=hints, random_state=0
+        )
+    assert pairs_of(found) == {(0, 1)}
+    assert not found.recall.reached
+
+
+@pytest.mark.parametrize("wrong", [{"above": 80}, {"below": -1}])
+def test_a_threshold_out_of_range_is_refused(wrong):
+    with pytest.raises(InputError, match="between 0 and 1"):
+        fp.find_pairs(["a", "b"], fp.StringSimilarity("jaro"), **wrong)
+
+
+def test_a_function_that_ends_the_program_is_a_fault():
+    def leaving(a, b):
+        raise SystemExit(0)
+
+    similarity = fp.similarity(leaving, kind="pair", symmetric=True)
+    with pytest.raises(SimilarityError, match="SystemExit"):
+        fp.find_pairs(range(5), similarity, above=0.5)

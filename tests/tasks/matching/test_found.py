@@ -176,3 +176,21 @@ def test_suggested_threshold_has_the_best_f1(distance):
 def test_labels_are_checked(scores, labels, message):
     with pytest.raises(InputError, match=message):
         fp.suggest_threshold(scores, labels)
+
+
+def test_graph_of_neighbours_has_each_pair_as_it_was_found():
+    found = fp.find_nearest(range(4), fp.Precomputed(SCORES), k=1)
+    assert found.to_graph()[0, 1] == found.to_graph()[1, 0] == 0.9
+
+
+def test_graph_keeps_distances_of_zero():
+    distance = fp.similarity(lambda a, b: abs(a - b), kind="pair", symmetric=True)
+    found = fp.find_pairs([1.0, 1.0, 5.0, 5.0, 9.0], distance, below=0.5)
+    assert len(found) == 2
+    assert found.to_graph().nnz == 4
+
+
+def test_one_to_one_of_a_chain_matches_every_row():
+    scores = 0.5 * np.eye(6) + np.eye(6, k=-1)
+    found = fp.find_pairs(range(6), between(scores), others=range(6), above=0.5, one_to_one=True)
+    assert len(found) == 6

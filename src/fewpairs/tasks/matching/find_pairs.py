@@ -6,6 +6,7 @@ from typing import Any
 
 from fewpairs.arrays import RandomState
 from fewpairs.error.recall import check_recall
+from fewpairs.errors import RecallMissedWarning, warn
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import one_blas_thread
 from fewpairs.run.arguments import as_oracle, evaluations_of
@@ -53,7 +54,9 @@ def find_pairs(
         Your names of the items, in their order, for results; with others a pair of sequences.
     recall : float, default=0.95
         The share of all matches to find. The search ends when the lower end of the stated
-        interval is at least this, whatever it takes.
+        interval is at least this. Where that takes half of all pairs or more, all are evaluated if
+        they are no more than a million, or four times what was; of more, a warning says what it
+        would take.
     budget : int or float, optional
         The most to spend: evaluations, or (a float below 1) a share of all pairs. The search then
         finds what it can, and states what it knows.
@@ -88,6 +91,7 @@ def find_pairs(
     threshold = Threshold.of(above, below)
     wanted = check_recall(recall)
     oracle = as_oracle(items, similarity, others, n_jobs, progress)
+    threshold.check_range(oracle.similarity)
     names = read_ids(ids, oracle)
     if one_to_one:
         refuse_one_set(oracle)
@@ -104,6 +108,8 @@ def find_pairs(
         stated, keys = run.carry_out(guides)
         rows, columns = universe.places(keys)
         values = oracle.entries(rows, columns)
+    if budget is None and not stated.reached:
+        warn(RecallMissedWarning(f"the recall of {wanted:g} cannot be stated: {stated}."))
     order = best_first(values, keys, threshold)
     found = Found(
         left=rows[order],

@@ -108,10 +108,12 @@ class Found:
 
     def to_graph(self) -> sp.csr_array:
         """Return the similarities as a SciPy sparse matrix; of a symmetric one, both orders."""
-        graph = sp.coo_array((self.similarities, (self.left, self.right)), shape=self.shape)
+        rows, columns, values = self.left, self.right, self.similarities
         if self._both_orders:
-            graph = graph + graph.T
-        return sp.csr_array(graph)
+            rows, columns = np.concatenate([rows, columns]), np.concatenate([columns, rows])
+            values = np.concatenate([values, values])
+        # Built from a list, not added up: a value of zero stays an entry.
+        return sp.csr_array(sp.coo_array((values, (rows, columns)), shape=self.shape))
 
     @property
     def _one_set(self) -> bool:
@@ -119,7 +121,8 @@ class Found:
 
     @property
     def _both_orders(self) -> bool:
-        return self.oracle is not None and self.oracle.square and self.oracle.symmetric
+        one_order = self.oracle is not None and self.oracle.square and self.oracle.symmetric
+        return one_order and self.recall.of == "matches"
 
     def groups(self) -> IntArray:
         """Return a number for each item, the same for all that are linked by pairs."""
@@ -146,9 +149,9 @@ class Found:
         n, m = self.shape
         quality = np.abs(self.similarities - (self.threshold.at if self.threshold else 0.0))
         quality = quality / (quality.max() or 1.0)
-        # Every row may stay alone, at the price of a match that is worth nothing.
+        # Every row may stay alone, at a price that no chain of better matches makes up for.
         rows, itself = np.unique(self.left), np.arange(n)
-        cost = np.concatenate([2.0 - quality, np.full(len(rows), 4.0)])
+        cost = np.concatenate([2.0 - quality, np.full(len(rows), 2.0 * (len(rows) + 1))])
         graph = sp.coo_array(
             (
                 cost,

@@ -109,7 +109,7 @@ def _one(guide: Any, name: str, items: Items, others: Items | None) -> Guide:
     if callable(encode):
         left = encode(items.take(np.arange(len(items))))
         right = None if others is None else encode(others.take(np.arange(len(others))))
-    elif isinstance(guide, tuple):
+    elif isinstance(guide, tuple) and len(guide) == 2:  # noqa: PLR2004 - two sides
         left, right = guide
     else:
         left, right = guide, None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,6 +54,12 @@ def _names(ids: Any, count: int, what: str) -> list[Any]:
             f"{what} has {len(names):,} entries for {count:,} items.",
             "Name k belongs to item k.",
             "Pass as many as there are items, in the same order.",
+        )
+    if any(not isinstance(name, Hashable) for name in names):
+        raise InputError(
+            f"{what} has entries that cannot name anything: lists, or other things that change.",
+            "A match is told by them.",
+            "Pass texts or numbers.",
         )
     seen: set[Any] = set()
     twice = next((name for name in names if name in seen or seen.add(name)), None)  # type: ignore[func-returns-value]

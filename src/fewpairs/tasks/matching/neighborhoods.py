@@ -93,9 +93,9 @@ class Neighborhoods:
         training, landmarks, judges, _ = np.split(self._rng.permutation(n), ends)
         weights = self._learn(guides, training, landmarks)
         left, right = self._features.combined(weights)
-        depth = self._judge(judges, left, right)
+        candidates = self._deep_enough(judges, left, right)
         whole = np.sort(np.concatenate([training, judges]))
-        return self._with_whole_rows(self._evaluate(left, right, depth), whole)
+        return self._with_whole_rows(self._evaluate(candidates), whole)
 
     def stated(self) -> Recall:
         """State the share of all true neighbours that was found."""
@@ -120,6 +120,7 @@ class Neighborhoods:
             target=self._recall,
             needed=rows_for(1.0, self._recall, LOW_TAIL) * m,
             of="neighbours",
+            complete=self._exact,
         )
 
     # ------------------------------------------------------------------ steps
@@ -159,35 +160,54 @@ class Neighborhoods:
         matching = near.ravel()[usable]
         return Ranking(features, matching, np.ones(len(matching)), products=False).weights
 
-    def _judge(self, judges: IntArray, left: SingleArray, right: SingleArray) -> int:
-        """Return how many candidates of each item state the recall, or the budget allows."""
-        n, m = self._oracle.shape
+    def _deep_enough(self, judges: IntArray, left: SingleArray, right: SingleArray) -> IntArray:
+        """Return as many candidates of each item as state the recall, or the budget allows."""
+        oracle = self._oracle
+        n, m = oracle.shape
+        most = m - 1 if oracle.square else m
+        near = self._near(self._rows("blind", judges)) if len(judges) else np.zeros((0, m), bool)
+        depth = max(self._promising(judges, near, left, right), self._k)
+        limited = self._allowed < self._everything_costs
+        if limited:
+            left_over = self._allowed - sum(self.spent.values())
+            depth = min(depth, max(0, left_over // (n * self._per_entry)))
+        while True:
+            candidates = most_similar(
+                left, right, depth, self._rng, square=oracle.square, n_jobs=oracle.n_jobs
+            ).columns
+            # Judged by the very lists that are evaluated: among equals, and of many items, these
+            # are not quite those that come first.
+            held = np.take_along_axis(near, candidates[judges], axis=1).sum(axis=1)
+            self._shares = np.minimum(held, self._k) / self._k
+            enough = least_mean(self._shares, LOW_TAIL) >= self._recall
+            if limited or enough or depth >= most:
+                return candidates
+            depth = min(most, depth + depth // 2 + 1)
+
+    def _promising(
+        self, judges: IntArray, near: BoolArray, left: SingleArray, right: SingleArray
+    ) -> int:
+        """Return the depth at which the judges' lists would state the recall."""
+        m = self._oracle.shape[1]
         most = m - 1 if self._oracle.square else m
         hits = np.zeros((len(judges), most))
         for k, row in enumerate(judges):
-            values = self._rows("blind", judges[k : k + 1])
             scores = (left[row] @ right.T).astype(np.float64)
-            near = self._near(values)[0]
             if self._oracle.square:
                 scores[row] = -np.inf
-            order = np.lexsort((np.arange(m), -scores))[:most]
-            hits[k] = np.minimum(np.cumsum(near[order]), self._k) / self._k
-        reach = [least_mean(hits[:, depth], LOW_TAIL) >= self._recall for depth in range(most)]
-        depth = max(int(np.argmax(reach)) + 1 if any(reach) else most, self._k)
-        if self._allowed < self._everything_costs:
-            left_over = self._allowed - sum(self.spent.values())
-            depth = min(depth, max(0, left_over // (n * self._per_entry)))
-        self._shares = hits[:, depth - 1] if depth else np.zeros(len(judges))
-        return depth
+            order = np.argsort(-scores, kind="stable")[:most]
+            hits[k] = np.minimum(np.cumsum(near[k][order]), self._k) / self._k
+        means = hits.mean(axis=0) if len(judges) else np.zeros(most)
+        # Depths with the same mean state the same.
+        steps = np.flatnonzero(np.diff(means, prepend=-1.0) > 0)
+        reach = [step for step in steps if least_mean(hits[:, step], LOW_TAIL) >= self._recall]
+        return int(reach[0]) + 1 if reach else most
 
-    def _evaluate(self, left: SingleArray, right: SingleArray, depth: int) -> Chosen:
-        oracle = self._oracle
+    def _evaluate(self, candidates: IntArray) -> Chosen:
+        oracle, depth = self._oracle, candidates.shape[1]
         if depth == 0:
             nothing = np.empty(0, dtype=np.int64)
             return nothing, nothing, np.empty(0)
-        candidates = most_similar(
-            left, right, depth, self._rng, square=oracle.square, n_jobs=oracle.n_jobs
-        ).columns
         before = oracle.spent
         chosen = []
         for part in parts(len(candidates), max(1, _AT_A_TIME // depth)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import replace
 from typing import Any
 
@@ -70,6 +71,7 @@ def recall_of(
     """
     threshold, wanted = Threshold.of(above, below), check_recall(recall)
     oracle = as_oracle(items, similarity, others, n_jobs, progress)
+    threshold.check_range(oracle.similarity)
     universe = Universe(*oracle.shape, square=oracle.square, symmetric=oracle.symmetric)
     keys = _keys(candidates, universe, read_ids(ids, oracle))
     allowed = universe.size
@@ -81,7 +83,10 @@ def recall_of(
             "Which of them match must be known before their share of all matches can be.",
             "Raise the budget, or pass fewer candidates.",
         )
-    rng = oracle.generator(random_state)
+    # Other candidates, other blind pairs: whoever adds what was missed, and asks again with the
+    # same seed, would otherwise be judged by the pairs that were just added.
+    seeds = oracle.generator(random_state).integers(2**63, size=4)
+    rng = np.random.default_rng([*seeds.tolist(), zlib.crc32(keys.tobytes())])
     with oracle.run(allowed * oracle.planner.per_entry, rng):
         labels = Labels()
         matching = threshold.holds(oracle.entries(*universe.places(keys)))
@@ -127,17 +132,22 @@ def _sides(candidates: Any) -> tuple[list[Any], list[Any]]:
                 "Call these columns left and right.",
             )
         return frame["left"].to_list(), frame["right"].to_list()
-    if isinstance(candidates, tuple) and len(candidates) == 2:  # noqa: PLR2004 - two sides
-        left, right = (list(unmasked(side, "candidates")) for side in candidates)
-    else:
-        pairs = [tuple(pair) for pair in unmasked(candidates, "candidates")]
-        if any(len(pair) != 2 for pair in pairs):  # noqa: PLR2004 - two sides
-            raise InputError(
-                "candidates are not pairs.",
-                "Each names two items.",
-                "Pass an array with two columns, two arrays, or a frame with left and right.",
-            )
-        left, right = [a for a, _ in pairs], [b for _, b in pairs]
+    # A tuple of two tuples may be two pairs as well as two sides: then it is pairs.
+    sides = isinstance(candidates, tuple) and len(candidates) == 2  # noqa: PLR2004 - two sides
+    try:
+        if sides and not all(isinstance(side, tuple) for side in candidates):
+            left, right = (list(unmasked(side, "candidates")) for side in candidates)
+        else:
+            pairs = [tuple(pair) for pair in unmasked(candidates, "candidates")]
+            left, right = [a for a, _ in pairs], [b for _, b in pairs]
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(
+            "candidates are not pairs.",
+            "Each names two items.",
+            "Pass an array with two columns, two arrays, or a frame with left and right.",
+        ) from error
     if len(left) != len(right):
         raise InputError(
             f"the candidates have {len(left):,} left and {len(right):,} right items.",

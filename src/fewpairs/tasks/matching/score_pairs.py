@@ -8,7 +8,6 @@ import numpy as np
 
 from fewpairs.arrays import FloatArray
 from fewpairs.errors import InputError
-from fewpairs.items.items import as_items
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.similarities.base import as_similarity
@@ -46,15 +45,12 @@ def score_pairs(
     >>> fp.score_pairs(fp.StringSimilarity("levenshtein"), ["kitten", "ape"], ["sitting", "ape"])
     array([0.57142857, 1.        ])
     """
-    first, second = as_items(left), as_items(right)
-    if len(first) != len(second):
+    oracle = Oracle(left, as_similarity(similarity), others=right, n_jobs=n_jobs, progress=progress)
+    n, m = oracle.shape
+    if n != m:
         raise InputError(
-            f"there are {len(first):,} items on the left and {len(second):,} on the right.",
+            f"there are {n:,} items on the left and {m:,} on the right.",
             "Pair k is item k of both sides.",
             "Pass two sequences of the same length.",
         )
-    places = np.arange(len(first))
-    oracle = Oracle(
-        first, as_similarity(similarity), others=second, n_jobs=n_jobs, progress=progress
-    )
-    return oracle.entries(places, places)
+    return oracle.entries(np.arange(n), np.arange(n))

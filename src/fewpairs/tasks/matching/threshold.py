@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from fewpairs.arrays import BoolArray, FloatArray, is_number
 from fewpairs.errors import InputError
+from fewpairs.similarities.protocol import Similarity
 
 
 class Threshold(NamedTuple):
@@ -40,6 +41,17 @@ class Threshold(NamedTuple):
                 "Pass a finite number, for example above=0.9.",
             )
         return cls(float(given), below is None)
+
+    def check_range(self, similarity: Similarity) -> None:
+        """Refuse a threshold that the similarity never reaches, where it declares its range."""
+        low, high = similarity.value_range or (self.at, self.at)
+        if not low <= self.at <= high:
+            raise InputError(
+                f"the threshold is {self.at:g}, and {similarity.name} lies between {low:g} and "
+                f"{high:g}.",
+                "All pairs would match, or none.",
+                f"Pass a number between {low:g} and {high:g}, for example above=0.9.",
+            )
 
     def holds(self, values: FloatArray) -> BoolArray:
         """Say which values are those of matches."""
