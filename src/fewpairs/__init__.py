@@ -45,6 +45,7 @@ _HOMES = {
     "plan_pairs": "tasks.matching.plan_pairs",
     "recall_of": "tasks.matching.recall_of",
     "score_pairs": "tasks.matching.score_pairs",
+    "suggest_threshold": "tasks.matching.suggest_threshold",
     "linearize": "tasks.linearize",
     "approximate": "run.approximate",
     "plan": "run.plan",

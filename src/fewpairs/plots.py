@@ -1,4 +1,4 @@
-"""Pictures of a spectrum, and of errors against their cost. They need the extra ``plots``."""
+"""Pictures of a spectrum, of errors by their cost, and of scores. They need the extra ``plots``."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from fewpairs.errors import MissingExtraError
 
 #: Blue and orange-red, which colour-blind people tell apart too.
 _POSITIVE, _NEGATIVE = "#2a6f97", "#c8553d"
+#: Grey, for what is behind.
+_ALL = "#c9ced3"
 
 
 def plot_spectrum(
@@ -82,6 +84,36 @@ def plot_errors(
     axes.grid(alpha=0.25)
     if legend:
         axes.legend(frameon=False, fontsize=7)
+    return axes
+
+
+def plot_scores(found: Any, *, bins: int = 50, title: str = "", axes: Any = None) -> Any:
+    """Draw how similarities are spread: of the pairs that were found, and of all pairs.
+
+    Parameters
+    ----------
+    found : Found
+        What `find_pairs` returned.
+    bins : int, default=50
+    title : str
+    axes : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    axes = axes if axes is not None else _new_axes(5, 3.2)
+    counts = found.histogram(bins)
+    left, widths = counts.edges[:-1], np.diff(counts.edges)
+    shared = {"width": widths, "align": "edge", "linewidth": 0}
+    axes.bar(left, counts.expected, color=_ALL, label="all pairs, from blind ones", **shared)
+    axes.bar(left, counts.found, color=_POSITIVE, label="found, exactly counted", **shared)
+    if found.threshold is not None:
+        axes.axvline(found.threshold.at, color=_NEGATIVE, linewidth=1, label="threshold")
+    axes.set_yscale("symlog", linthresh=1)
+    axes.set_ylim(bottom=0)
+    axes.set(title=title, xlabel="similarity", ylabel="pairs")
+    axes.legend(frameon=False, fontsize=8)
     return axes
 
 

@@ -119,3 +119,60 @@ def test_two_sets_have_two_lists_of_ids():
 
 def test_repr_says_how_many_and_how_sure():
     assert repr(found_among_four()).startswith("<2 pairs, 6 evaluations; recall 1 (exact")
+
+
+def test_histogram_counts_what_was_found_and_scales_what_was_drawn():
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(250, 3))
+    matrix = np.exp(-((points[:, None] - points[None]) ** 2).sum(axis=2))
+    found = fp.find_pairs(
+        range(250), fp.Precomputed(matrix), above=0.7, guide=points, random_state=0
+    )
+    counts = found.histogram(20)
+    assert counts.found.sum() == len(found)
+    assert counts.expected.sum() == pytest.approx(250 * 249 / 2)
+    below = np.mean(matrix[np.triu_indices(250, 1)] < 0.5)
+    assert counts.expected[counts.edges[1:] < 0.5].sum() / counts.expected.sum() == pytest.approx(
+        below, abs=0.1
+    )
+    with pytest.raises(InputError, match="bins is 0"):
+        found.histogram(0)
+
+
+def test_picture_of_scores():
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    axes = fp.plots.plot_scores(found_among_four(), bins=4)
+    assert "threshold" in [text.get_text() for text in axes.get_legend().get_texts()]
+    assert sum(bar.get_height() for bar in axes.patches) == 2
+
+
+@pytest.mark.parametrize("distance", [False, True])
+def test_suggested_threshold_has_the_best_f1(distance):
+    rng = np.random.default_rng(1)
+    labels = rng.random(200) < 0.3
+    scores = np.round(rng.normal(size=200) + 1.5 * labels, 1)
+    best = fp.suggest_threshold(-scores if distance else scores, labels, distance=distance)
+    at = -best.threshold if distance else best.threshold
+
+    def f1(threshold):
+        chosen = scores >= threshold
+        return 2 * (chosen & labels).sum() / (chosen.sum() + labels.sum())
+
+    assert best.f1 == pytest.approx(f1(at)) == pytest.approx(max(map(f1, np.unique(scores))))
+    assert best.n_pairs == 200
+
+
+@pytest.mark.parametrize(
+    ("scores", "labels", "message"),
+    [
+        ([1.0, 2.0], [True], "one label"),
+        ([np.nan], [True], "finite score"),
+        ([1.0, 2.0], [False, False], "no labelled pair"),
+        ([1.0, 2.0], [2, 0], "True and False"),
+    ],
+)
+def test_labels_are_checked(scores, labels, message):
+    with pytest.raises(InputError, match=message):
+        fp.suggest_threshold(scores, labels)

@@ -14,6 +14,7 @@ from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.error.recall import Recall
 from fewpairs.errors import InputError, MissingExtraError
 from fewpairs.oracle.oracle import Oracle
+from fewpairs.tasks.matching.histogram import Histogram, histogram_of
 from fewpairs.tasks.matching.identity import Ids
 from fewpairs.tasks.matching.threshold import Threshold
 
@@ -65,6 +66,14 @@ class Found:
     def right_ids(self) -> Any:
         """Your names of the items on the right, or their positions."""
         return self.ids.name(self.right, right=True)
+
+    def histogram(self, bins: int = 50) -> Histogram:
+        """Count pairs by similarity: what was found, and all pairs as blind ones show them.
+
+        `fewpairs.plots.plot_scores` draws it: a gap between both is a good place for a threshold.
+        """
+        stands_for = self.recall.pairs / len(self.blind) if len(self.blind) else 0.0
+        return histogram_of(self.similarities, self.blind, stands_for, bins)
 
     # ------------------------------------------------------------------ other forms
 
