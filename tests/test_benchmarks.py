@@ -16,7 +16,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from benchmarks.__main__ import benchmarks, subjects
 from benchmarks.reliability import fuzz
-from benchmarks.shared import fuzz_process, tables
+from benchmarks.shared import fuzz_process, kept, tables
 from benchmarks.shared.fourier_features import fourier_features
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -41,6 +41,22 @@ def test_a_quick_run_publishes_nothing(tmp_path, monkeypatch):
     assert not list((tmp_path / "tables").iterdir())
     tables.publish("some", "| a |", quick=False)
     assert (tmp_path / "tables" / "some.md").read_text(encoding="utf-8") == "| a |\n"
+
+
+def test_a_stopped_benchmark_goes_on_unless_the_code_has_changed(tmp_path, monkeypatch):
+    path = tmp_path / "parts"
+    kept.Kept(path).add("one", [0.5, None, "text"])
+    kept.Kept(path).add("two", {"a": 1})
+    again = kept.Kept(path)
+    assert "one" in again
+    assert again["one"] == [0.5, None, "text"]
+    assert again["two"] == {"a": 1}
+    assert "three" not in again
+    monkeypatch.setattr(kept, "code", lambda: "other")
+    assert "one" not in kept.Kept(path)
+    nothing = kept.Kept(None)
+    nothing.add("one", 1)
+    assert nothing["one"] == 1
 
 
 def test_fourier_features_approach_the_gaussian_kernel():

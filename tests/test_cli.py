@@ -191,8 +191,26 @@ def test_query_reads_the_matrix_once(folder, monkeypatch, capsys, question):
 def test_query_of_a_similarity_that_is_only_in_python_says_so(folder):
     mine = fp.similarity(lambda a, b: 1.0, kind="pair", symmetric=True, name="mine")
     fp.approximate(NAMES, mine, landmarks=6).save(folder / "k.fewpairs")
-    message = fewpairs("query", "k.fewpairs", "--text", "Anna", cwd=folder, code=2)
-    assert "fewpairs.load" in message
+    for question in (("--text", "Anna"), ("--item", 0, "--rerank", 5)):
+        message = fewpairs("query", "k.fewpairs", *question, cwd=folder, code=2)
+        assert "fewpairs.load" in message
+    lines = fewpairs("query", "k.fewpairs", "--item", 0, "-k", 3, cwd=folder).splitlines()
+    assert len(lines) == 3  # by the factored scores, for exact ones were not asked for
+
+
+def test_query_ranks_exactly_and_says_what_it_took(folder, monkeypatch, capsys):
+    fp.approximate(NAMES, fp.StringSimilarity(), landmarks=4, known=None, random_state=1).save(
+        folder / "k.fewpairs"
+    )
+    for rerank, said in (((), "19 evaluations; scores are exact"), (("0",), "0 evaluations")):
+        options = ["--rerank", *rerank] if rerank else []
+        command = ["fewpairs", "query", str(folder / "k.fewpairs"), "--item", "0", *options]
+        monkeypatch.setattr(sys, "argv", command)
+        with pytest.raises(SystemExit):
+            main()
+        printed = capsys.readouterr()
+        assert said in printed.err
+        assert len(printed.out.splitlines()) == 10
 
 
 def test_demo_runs_and_shows_the_point(tmp_path):

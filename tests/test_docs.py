@@ -13,7 +13,9 @@ from benchmarks.__main__ import benchmarks, docstring, outputs, subjects
 mpl.use("Agg")
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+PAGES = sorted(
+    [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "recipes").glob("*.md")]
+)
 TABLES = sorted((ROOT / "docs" / "tables").glob("*.md"))
 BENCHMARKS = [path for subject in subjects() for path in benchmarks(subject)]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)

@@ -80,6 +80,18 @@ def common_words(n: int = N) -> list[str]:
     return [str(w) for w in np.random.default_rng(0).permutation(words[:20_000])[:n]]
 
 
+def product_names(source: str, n: int = 1000) -> list[str]:
+    """Product names of one of the two catalogues, Amazon ("a") or Google ("b")."""
+    records = datasets.read_records("amazon_google", "records")
+    field = {"a": "title", "b": "name"}[source]
+    return [r["fields"][field] for r in records if r["source"] == source][:n]
+
+
+def catalogues(n: int = 1000) -> np.ndarray:
+    """Jaro–Winkler similarities of two catalogues' product names."""
+    return StringSimilarity("jaro_winkler").block(product_names("a", n), product_names("b", n))
+
+
 def pmi(n: int = N) -> np.ndarray:
     """PMI of common words within five of each other in 40,000 paragraphs of Wikipedia.
 

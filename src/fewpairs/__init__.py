@@ -36,6 +36,7 @@ _HOMES = {
     "elementwise": "sketches.elementwise",
     "rbf_kernel": "sketches.gaussian",
     "FactoredMatrix": "factored.matrix",
+    "Check": "factored.check",
     "load": "factored.storage",
     "ErrorEstimate": "error.estimate",
     "Found": "tasks.matching.found",

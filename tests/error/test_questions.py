@@ -5,21 +5,35 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fewpairs.error.shown import Direction, EvaluatedLines
 from fewpairs.error.tails import NOTHING, DrawnPairs, Tails
 
 #: From 0.025: none of m is of a kind, so at most 3.7/m of all are.
 THREE = -np.log(0.025)
 
 
-def ask(block, drawn, residuals=None, *, bought=(), largest=None, stands_for=None, **facts):
-    """Columns of a matrix whose middle is 0; 10,000 unseen pairs in 100 columns unless said."""
+def ask(
+    block,
+    drawn,
+    residuals=None,
+    *,
+    rows=None,
+    bought=(),
+    largest=None,
+    stands_for=None,
+    middle=0.0,
+    **facts,
+):
+    """Columns of a matrix whose middle is 0; 10,000 unseen pairs in 100 columns, 200 rows."""
     block, drawn = np.asarray(block, dtype=float), np.asarray(drawn, dtype=float)
     residuals = np.zeros(len(drawn)) if residuals is None else np.asarray(residuals, dtype=float)
     stands_for = np.full(len(drawn), 100.0) if stands_for is None else np.asarray(stands_for)
-    facts = {"n_pairs": 10_000, "n_columns": 100, "share": 0.0, "orders": 2, "middle": 0.0} | facts
+    facts = {"n_pairs": 10_000, "orders": 2} | facts
+    directions = [Direction(block, 100, 0.0)]
+    if rows is not None:
+        directions.append(Direction(np.asarray(rows, dtype=float), 200, 0.0))
     return Tails(
-        block=block,
-        far=np.abs(block),
+        lines=EvaluatedLines(directions, middle),
         drawn=DrawnPairs(drawn, stands_for, residuals),
         drawn_far=np.abs(drawn),
         bought_far=np.abs(np.asarray(bought, dtype=float)),
@@ -78,8 +92,11 @@ def test_mass_beyond_everything_drawn_is_telling_if_it_is_more_than_chance_expla
     drawn = np.full(100, 0.1)
     _, telling = ask(ones_in(20), drawn).beyond_all()
     assert telling
-    _, bought = ask(ones_in(20), drawn, bought=np.ones(60)).beyond_all()
-    assert not bought
+    # The lines show a mass of 200, and by chance 143 at the least: 120 do not explain it.
+    _, telling = ask(ones_in(20), drawn, bought=np.ones(60)).beyond_all()
+    assert telling
+    _, telling = ask(ones_in(20), drawn, bought=np.ones(75)).beyond_all()
+    assert not telling
     # 3.7 of a hundred pairs may be a little larger than the largest.
     slightly = np.where(ones_in(20) > 0, 0.11, 0.0)
     missed, telling = ask(slightly, drawn).beyond_all()
@@ -87,16 +104,48 @@ def test_mass_beyond_everything_drawn_is_telling_if_it_is_more_than_chance_expla
     assert not telling
 
 
+def test_values_of_another_kind_than_all_that_was_drawn_are_telling():
+    drawn = np.full(100, 0.5)
+    # One value a hundred times is within chance; but not at more than twice the largest drawn.
+    alike, other = (np.where(ones_in(20, each=1) > 0, size, 0.0) for size in (0.9, 1.1))
+    alike[:, 1:] = other[:, 1:] = 0
+    assert not ask(alike, drawn).beyond_all()[1]
+    missed, telling = ask(other, drawn).beyond_all()
+    assert telling
+    assert missed.high > 1.1**2 * 100 / 20
+    # It is 6 in all by one lump, which may be nearly none; a sixth of it explains nothing.
+    assert ask(other, drawn, bought=[1.0], orders=1).beyond_all()[1]
+    assert not ask(other, drawn, bought=[1.1, 1.1], orders=1).beyond_all()[1]
+
+
+def test_rows_are_asked_as_well_as_columns():
+    none, some = np.zeros((50, 20)), ones_in(20, each=2)
+    assert ask(none, np.zeros(100)).beyond_all() == (NOTHING, False)
+    missed, telling = ask(none, np.zeros(100), rows=some).beyond_all()
+    assert telling
+    assert missed.high > 0
+    # A fifth of all columns and a tenth of all rows: 80 ones in 0.3 of what there is.
+    both = ask(some, np.zeros(100), rows=some).beyond_most()
+    assert both.mass == pytest.approx(80 / 0.3)
+    seen = ask(some / 10, np.zeros(9), rows=some / 10, largest=2.0)
+    assert seen.unlike_lines() == pytest.approx(THREE / 0.3 * 4)
+
+
 def test_a_value_that_no_column_shows_may_be_one_partner_of_few_items():
     low = np.full((50, 20), 0.1)
-    assert ask(low, np.zeros(9), largest=2.0).unlike_columns() == pytest.approx(THREE * 5 * 4)
-    assert ask(low, np.zeros(9), largest=0.15).unlike_columns() == 0
+    assert ask(low, np.zeros(9), largest=2.0).unlike_lines() == pytest.approx(THREE * 5 * 4)
+    assert ask(low, np.zeros(9), largest=0.15).unlike_lines() == 0
 
 
 def test_no_drawn_pair_that_is_badly_wrong_is_no_proof():
     block = ones_in(20)
-    by_pairs = ask(block, np.zeros(1000)).unlike_landmarks()
-    assert by_pairs == pytest.approx(THREE / 1000 * 10_000 * 2)
+    ten = np.full(1000, 10.0)
+    by_pairs = ask(block, np.zeros(1000), stands_for=ten).unlike_landmarks()
+    assert by_pairs == pytest.approx(THREE * 9 * 2)
+    # Pairs with the smallest chance of being drawn: more of them may be wrong.
+    ten[7] = 30.0
+    by_pairs = ask(block, np.zeros(1000), stands_for=ten).unlike_landmarks()
+    assert by_pairs == pytest.approx(THREE * 29 * 2)
     by_items = ask(block, np.zeros(10)).unlike_landmarks()
     assert by_items == pytest.approx((THREE / 20) ** 2 * 10_000 * 2)
     wrong = np.zeros(1000)
@@ -105,8 +154,9 @@ def test_no_drawn_pair_that_is_badly_wrong_is_no_proof():
 
 
 def test_one_value_alone_is_measured_from_zero():
-    tails = ask(np.zeros((50, 20)), np.zeros(1000), middle=2.0)
-    assert tails.unlike_landmarks() == pytest.approx(THREE / 1000 * 10_000 * 2 * 4)
+    lines = np.full((50, 20), 2.0)
+    tails = ask(lines, np.zeros(1000), middle=2.0, stands_for=np.full(1000, 10.0))
+    assert tails.unlike_landmarks() == pytest.approx(THREE * 9 * 2 * 4)
 
 
 def test_pairs_that_are_left_over_may_be_wrong():

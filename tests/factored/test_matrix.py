@@ -111,30 +111,7 @@ def test_cur_embedding_is_the_papers():
     assert np.allclose((vectors * signature) @ vectors.T, (dense + dense.T) / 2, atol=1e-9)
 
 
-# ------------------------------------------------------------------ neighbours, new items
-
-
-def test_nearest_leaves_the_item_out_and_is_sorted():
-    matrix = approximated()
-    near = matrix.nearest(7, k=5)
-    row = matrix[7].copy()
-    row[7] = -np.inf
-    assert near.indices.tolist() == np.argsort(-row)[:5].tolist()
-    assert np.allclose(near.similarities, np.sort(row)[::-1][:5])
-    assert len(matrix.nearest(7, k=100).indices) == 39
-
-
-def test_rerank_evaluates_exactly_and_counts():
-    counter = Counter(symmetric_matrix(40))
-    matrix = fp.approximate(
-        range(40), counter.similarity("pair"), landmarks=5, error_pairs=0, random_state=0
-    )
-    before = matrix.evaluations
-    near = matrix.nearest(3, k=4, rerank=39)
-    exact = counter.matrix[3].copy()
-    exact[3] = -np.inf
-    assert near.indices.tolist() == np.argsort(-exact)[:4].tolist()
-    assert matrix.evaluations == before + 39 == len(counter.asked)
+# ------------------------------------------------------------------ new items
 
 
 @pytest.mark.parametrize("symmetric", [True, False])
@@ -167,7 +144,7 @@ def test_extend_costs_landmarks_only_and_agrees_with_the_formula(symmetric, meth
         np.fill_diagonal(new, np.diag(k)[30:])
     assert np.allclose(larger.to_dense()[30:, 30:], new)
     assert np.allclose(larger.extend([3]).to_dense()[:40, :40], larger.to_dense())
-    near = matrix.nearest(item=35, k=3)
+    near = matrix.nearest(item=35, k=3, rerank=0)
     row = larger[35, :30]
     assert near.indices.tolist() == np.argsort(-row)[:3].tolist()
 
@@ -186,17 +163,6 @@ def test_extend_without_landmarks_says_so():
     )
     with pytest.raises(NotAttachedError, match="landmarks"):
         matrix.extend([1])
-
-
-def test_nearest_refuses_nonsense():
-    matrix = approximated()
-    for arguments in ({}, {"index": 1, "item": 2}):
-        with pytest.raises(InputError, match="either"):
-            matrix.nearest(**arguments)
-    with pytest.raises(InputError):
-        matrix.nearest(1, k=0)
-    with pytest.raises(IndexError):
-        matrix.nearest(99)
 
 
 # ------------------------------------------------------------------ guards
@@ -229,6 +195,12 @@ def test_it_prints_what_it_is():
     text = repr(approximated(error_pairs=50))
     for part in ("40 × 40", "evaluations", "relative error", "unseen pairs"):
         assert part in text
+    # Its error is that of the whole; what it does not promise can be asked for.
+    assert text.endswith(
+        "of the whole matrix; its largest entries may be further off: see K.check()>"
+    )
+    assert "K.check" not in repr(approximated())
+    assert "K.check" not in repr(approximated(s=40, error_pairs=50))
 
 
 def test_what_is_derived_from_an_asymmetric_matrix_evaluates_nothing(tmp_path):

@@ -82,6 +82,8 @@ def use(matrix: fp.FactoredMatrix) -> None:
         lambda: matrix.nearest(0, k=1),
         lambda: matrix.extend(["new"]),
         lambda: matrix.nearest(0, k=1, rerank=2),
+        lambda: matrix.check(k=1, rows=2, random_state=0),
+        lambda: matrix.check(above=0.5, rows=2, random_state=0),
         lambda: matrix.save(Path(FOLDER.name) / "again"),
     ):
         try:

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fewpairs as fp
-from fewpairs.error.sampling import draw, inclusion, profiles, systematic
+from fewpairs.error.profiles import profiles
+from fewpairs.error.sampling import draw, inclusion, systematic
 from fewpairs.methods.fitted.cores import RIDGES, Cores, gap_of
 from fewpairs.methods.fitted.near_duplicates import _leaves, near_duplicates
 
@@ -419,6 +420,7 @@ def test_a_budget_too_small_for_a_target_is_refused():
         fp.approximate(range(100), counter.similarity("pair"), target_error=0.1, error_pairs=0)
 
 
+@pytest.mark.filterwarnings("ignore::fewpairs.errors.ErrorEstimateWarning")
 def test_a_confirmed_target_covers_the_truth():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(150, 6))

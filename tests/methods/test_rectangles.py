@@ -7,7 +7,10 @@ import pytest
 from examples import Counter, asymmetric_matrix, relative, symmetric_matrix
 
 import fewpairs as fp
-from fewpairs.methods.fitted.guards import SanityCheck
+from fewpairs.error.profiles import paired_profiles
+from fewpairs.methods.fitted.cores import Cores
+from fewpairs.methods.fitted.guards import OfAllPairs, SanityCheck, of_pairs
+from fewpairs.methods.fitted.near_duplicates import near_between
 
 N, M = 90, 160
 
@@ -293,10 +296,111 @@ def test_a_plain_result_is_never_empty(monkeypatch):
 
 def test_weights_are_shrunk_until_they_are_sane():
     predictions = np.random.default_rng(0).normal(size=(500, 3))
-    check = SanityCheck([(predictions, 0.01), (predictions[:, ::-1], 5.0)])
+    check = SanityCheck([(of_pairs(predictions), 0.01), (of_pairs(predictions[:, ::-1]), 5.0)])
     everyone, weights = np.arange(3), np.array([1.0, 2.0, 0.5])
     assert not check.passes(everyone, weights)
     small = check.shrunk(everyone, weights)
     assert check.passes(everyone, 0.999 * small)
     np.testing.assert_allclose(small / small[0], weights)
     np.testing.assert_allclose(check.shrunk(everyone, 1e-3 * weights), 1e-3 * weights)
+
+
+@pytest.mark.parametrize("shape", ["symmetric", "square", "two sets"])
+def test_the_mean_square_of_all_predictions_is_that_of_each(shape):
+    rng = np.random.default_rng(0)
+    k = rng.normal(size=(30, 30 if shape != "two sets" else 20))
+    if shape == "symmetric":
+        k = k + k.T
+    down = np.arange(6) if shape != "two sets" else np.arange(3, 9)
+    left, right = k[:, :6], k[down].T
+    right = left if shape == "symmetric" else right
+    rows = np.setdiff1d(np.arange(len(k)), down)
+    columns = rows if shape != "two sets" else np.arange(6, k.shape[1])
+    cores = Cores.of(left[down], 0.5, symmetric=shape == "symmetric")
+    own = rows if shape != "two sets" else rows[:0]
+    mean_square = OfAllPairs(cores, left, right, rows, columns, own)
+    chosen = np.arange(10, cores.count)
+    weights = rng.normal(size=len(chosen))
+    every = np.zeros(cores.count)
+    every[chosen] = weights
+    predicted = (left @ cores.combined(every) @ right.T)[np.ix_(rows, columns)]
+    if len(own):
+        predicted = predicted[~np.eye(len(rows), dtype=bool)]
+    assert mean_square(chosen, weights) == pytest.approx((predicted**2).mean())
+
+
+@pytest.mark.filterwarnings("ignore::fewpairs.errors.FewpairsWarning")
+def test_a_few_odd_items_do_not_blow_up_unnoticed():
+    """Rank four and rare spikes, five landmarks: a sample of pairs never has two odd items."""
+    worst = 0.0
+    for seed in (5, 24, 37, 54, 55):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=(300, 4))
+        spikes = np.triu(rng.random((300, 300)) < 0.005, 1) * 20 * rng.normal(size=(300, 300))
+        exact = x @ x.T + spikes + spikes.T
+        found = fp.approximate(
+            range(300), fp.Precomputed(exact), budget=0.05, error_pairs=0, random_state=seed
+        )
+        worst = max(worst, relative(found.to_dense(), exact))
+    assert worst < 2  # 600,000 where a sample of pairs is looked at
+
+
+def twins(seed: int) -> np.ndarray:
+    """A narrow kernel between two sets; every tenth row is nearly the same as a column."""
+    rng = np.random.default_rng(seed)
+    x, y = rng.normal(size=(600, 30)), rng.normal(size=(400, 30))
+    x[::10] = y[:60] + 0.05 * rng.normal(size=(60, 30))
+    squares = (x**2).sum(axis=1)[:, None] + (y**2).sum(axis=1)
+    return np.exp(-(squares - 2 * x @ y.T) / 20)
+
+
+def test_near_duplicates_between_two_sets_are_bought():
+    errors, bought = {0.0: [], 0.25: []}, []
+    for seed in range(3):
+        matrix = twins(seed)
+        between = fp.similarity(
+            lambda a, b, of=matrix: of[np.ix_(a, b)], kind="block", symmetric=False, name="twins"
+        )
+        for near, found_errors in errors.items():
+            oracle = fp.Oracle(range(600), between, others=range(400))
+            found = fp.approximate(oracle, budget=0.25, near=near, error_pairs=0, random_state=seed)
+            found_errors.append(relative(found.to_dense(), matrix))
+            known = oracle.known()
+            large = np.argwhere(matrix > 0.6)
+            free = large[~known.in_lines(*large.T)]
+            if near:
+                bought.append(np.isfinite(known.find(*free.T)).mean())
+    assert np.mean(bought) > 0.8
+    assert np.mean(errors[0.25]) < 0.9 * np.mean(errors[0.0])
+
+
+def test_profiles_of_two_sets_can_be_compared():
+    matrix = twins(0)
+    rows, columns = np.arange(80, 600), np.arange(80, 400)
+    ours, theirs = paired_profiles(matrix[:, :80], rows, matrix[:80].T, columns, matrix[:80, :80])
+    np.testing.assert_allclose(np.linalg.norm(ours, axis=1), 1, rtol=1e-5)
+    i, j = near_between(ours, theirs, 3)
+    assert len(i) == 3 * 520
+    scores = np.einsum("kp,kp->k", ours[i], theirs[j])
+    assert (np.diff(scores) <= 1e-6).all()
+    best = np.sort((ours @ theirs.T), axis=1)[:, -3:]
+    assert scores.sum() == pytest.approx(best.sum(), rel=1e-5)
+    # The same pairs, whichever set comes first, as long as each item of the larger one asks.
+    second, first = near_between(theirs, ours, 3)
+    np.testing.assert_array_equal(first, i)
+    np.testing.assert_array_equal(second, j)
+
+
+def test_few_lines_are_not_trusted_to_find_near_duplicates_across_two_sets():
+    matrix = twins(0)
+    between = fp.similarity(
+        lambda a, b: matrix[np.ix_(a, b)], kind="block", symmetric=False, name="twins"
+    )
+    same = [
+        fp.approximate(
+            range(600), between, others=range(400), budget=0.06, near=near, random_state=0
+        ).to_dense()
+        for near in (0.0, 0.25)
+    ]
+    # Else the tuning pairs would be drawn with the few landmarks that are left beside them.
+    np.testing.assert_array_equal(*same)

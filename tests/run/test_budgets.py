@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from examples import SYMMETRIC_ONLY, Counter, asymmetric_matrix, symmetric_matri
 
 import fewpairs as fp
 from fewpairs.errors import AllPairsWarning, BudgetError, TargetMissedWarning
+from fewpairs.methods.fitted.recipe import Fitted
 
 METHODS = ["fitted", "nystrom", "sms", "sms-rescaled", "skeleton", "sicur", "stacur", "optimal"]
 SELECTIONS = ["uniform", "k-centre", "d2", "leverage", "pivoted"]
@@ -205,3 +208,52 @@ def test_a_target_stays_inside_its_budget(share):
             )
             everything = 5050 if np.array_equal(matrix, matrix.T) else 10_000
             assert found.evaluations <= share * everything
+
+
+def test_a_run_that_takes_longer_than_all_pairs_says_so_beside_its_bar(monkeypatch, capsys):
+    matrix = symmetric_matrix(120)
+    options = {"landmarks": 10, "random_state": 0}
+    fp.approximate(range(120), fp.Precomputed(matrix), progress=True, **options)
+    assert "leave no error" not in capsys.readouterr().err  # not worth a word
+    monkeypatch.setattr("fewpairs.run.approximate._LONG", 0.0)
+    fp.approximate(range(120), fp.Precomputed(matrix), progress=True, **options)
+    said = capsys.readouterr().err
+    assert "all 7,260 pairs would take about" in said
+    assert "landmarks=120" in said
+    fp.approximate(range(120), fp.Precomputed(matrix), progress=False, **options)
+    assert capsys.readouterr().err == ""
+
+    def slow(a, b):
+        time.sleep(2e-5)
+        return matrix[a, b]
+
+    costly = fp.similarity(slow, kind="pair", symmetric=True, name="slow")
+    fp.approximate(range(120), costly, progress=True, method="nystrom", **options)
+    assert "leave no error" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_a_missed_target_gives_the_best_step_with_all_that_was_evaluated(monkeypatch, symmetric):
+    x = np.random.default_rng(0).normal(size=(200, 20))
+    matrix = np.tanh(x @ x.T / 5)
+    if not symmetric:
+        matrix = matrix + 0.3 * np.tanh(x @ np.random.default_rng(1).normal(size=(20, 200)))
+    sound = Fitted.fit
+
+    def wild_later(self, oracle, landmarks, rng, allowance=None, last=None):
+        fit = sound(self, oracle, landmarks, rng, allowance, last)
+        return replace(fit, core=50 * fit.core) if len(landmarks) > 30 else fit
+
+    monkeypatch.setattr(Fitted, "fit", wild_later)
+    oracle = fp.Oracle(range(200), fp.Precomputed(matrix))
+    with pytest.warns(TargetMissedWarning) as caught:
+        found = fp.approximate(oracle, target_error=0.05, budget=0.5, random_state=0)
+    last = found.curve[-1]
+    assert last.error.value > 1 > found.error.value
+    assert f"{found.error.value:.3g}" in str(caught[0].message)
+    true = np.linalg.norm(found.to_dense() - matrix) / np.linalg.norm(matrix)
+    assert found.error.low <= true <= found.error.high
+    # The columns of all steps are exact.
+    read = oracle.known().columns.index
+    assert len(read) == last.landmarks > 30
+    np.testing.assert_array_equal(found.to_dense()[:, read], matrix[:, read])

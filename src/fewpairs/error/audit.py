@@ -13,7 +13,7 @@ import numpy as np
 from fewpairs.arrays import FloatArray, IntArray, SingleArray
 from fewpairs.error.estimate import ErrorEstimate
 from fewpairs.error.interval import Interval, Verdict, relative_error
-from fewpairs.error.missed import missed_mass, widened
+from fewpairs.error.missed import missed_mass, vouched, widened
 from fewpairs.error.sampling import Drawn
 from fewpairs.error.tails import DrawnPairs
 from fewpairs.error.unseen import Approximation, Unseen, evaluated_sums, squared_residuals
@@ -258,4 +258,4 @@ def judge(
     # Pairs of different items are the first stratum.
     drawn = DrawnPairs(audit.values[left], audit.stands_for[left], strata[0].residuals)
     missed = missed_mass(known, unseen, drawn, verdict.estimate.high * verdict.estimate.high * B)
-    return widened(verdict, B, missed)
+    return vouched(widened(verdict, B, missed), len(drawn.values))

@@ -13,6 +13,9 @@ from fewpairs.oracle.known import Known
 #: An estimate is not believed beside more than ten times as much that may lie beyond what was
 #: drawn. With less, noise in the columns' tail would widen the intervals of ordinary matrices.
 _DWARFED = 10.0
+#: Fewer drawn pairs than this say nothing of what one pair in twenty may hold, and that can be most
+#: of a matrix: then no more is claimed than that something may have been predicted.
+_FEWEST_TO_VOUCH = 20
 
 
 def missed_mass(known: Known, unseen: Unseen, drawn: DrawnPairs, stated: float) -> Missed:
@@ -40,8 +43,16 @@ def missed_mass(known: Known, unseen: Unseen, drawn: DrawnPairs, stated: float) 
     beyond, telling = tails.beyond_all()
     if beyond.high > missed.high and (telling or beyond.high > _DWARFED * stated):
         missed = missed._replace(high=beyond.high, squares=beyond.squares)
-    hidden = max(tails.unlike_columns(), tails.unlike_landmarks(), tails.left_over())
+    hidden = max(tails.unlike_lines(), tails.unlike_landmarks(), tails.left_over())
     return missed._replace(high=missed.high + hidden)
+
+
+def vouched(verdict: Verdict, drawn: int) -> Verdict:
+    """Let the interval reach up to 1, the error of predicting zeros, where few pairs were drawn."""
+    estimate = verdict.estimate
+    if drawn >= _FEWEST_TO_VOUCH or estimate.high >= 1:
+        return verdict
+    return verdict._replace(estimate=estimate._replace(high=1.0))
 
 
 def widened(verdict: Verdict, B: float, missed: Missed) -> Verdict:

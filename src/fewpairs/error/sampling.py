@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fewpairs.arrays import BoolArray, FloatArray, IntArray, SingleArray
-from fewpairs.numerics import parts, row_squares
+from fewpairs.numerics import parts
 
 #: With fewer columns, similar columns say little about similar items.
 FEWEST_COLUMNS = 10
@@ -24,36 +24,6 @@ MIXTURE = (0.3, 0.35, 0.35)
 #: Random pairs that a draw chooses from: 30 for each, so that the rare important ones are among
 #: them, but no more than are predicted in about a tenth of a second.
 _POOL_FOR_EACH, _SMALLEST_POOL, _LARGEST_POOL = 30, 5000, 60_000
-#: Directions of the columns with less than this share of the mean variance are faded out: their
-#: differences are mostly noise, and whitening would blow them up.
-_FADED = 1e-3
-
-
-def profiles(columns: FloatArray, rows: IntArray) -> SingleArray:
-    """Return unit vectors that tell items apart by their columns: centred, softly whitened.
-
-    With Y = UΣVᵀ the centred columns of the items `rows`, they are the rows of
-    UΣ/√(Σ² + 10⁻³·mean Σ²), scaled to length one, in single precision. The columns are read in
-    blocks.
-    """
-    width = columns.shape[1]
-    gram, total = np.zeros((width, width)), np.zeros(width)
-    for part in parts(len(rows)):
-        block = columns[rows[part]]
-        gram += block.T @ block
-        total += block.sum(axis=0)
-    centre = total / max(1, len(rows))
-    gram -= len(rows) * np.outer(centre, centre)
-    values, vectors = np.linalg.eigh((gram + gram.T) / 2)
-    values = np.maximum(values, 0)
-    soft = np.sqrt(values + _FADED * values.mean())
-    whitening = np.divide(vectors, soft, out=np.zeros_like(vectors), where=soft > 0)
-    result = np.empty((len(rows), width), dtype=np.float32)
-    for part in parts(len(rows)):
-        block = (columns[rows[part]] - centre) @ whitening
-        lengths = np.sqrt(row_squares(block))
-        result[part] = block / np.maximum(lengths, np.finfo(float).tiny)[:, None]
-    return result
 
 
 @dataclass(frozen=True, eq=False)

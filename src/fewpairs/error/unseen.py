@@ -8,7 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray, SingleArray
-from fewpairs.error.sampling import FEWEST_COLUMNS, Beliefs, Drawn, draw, profiles
+from fewpairs.error.profiles import profiles
+from fewpairs.error.sampling import FEWEST_COLUMNS, Beliefs, Drawn, draw
 from fewpairs.numerics import parts
 from fewpairs.oracle.known import Known, Lines
 from fewpairs.oracle.oracle import Oracle
@@ -141,23 +142,22 @@ class Unseen:
 
     def beliefs(
         self, matrix: Approximation, oracle: Oracle, known: Known, ready: SingleArray | None = None
-    ) -> Beliefs | None:
+    ) -> Beliefs:
         """Return what the result and the evaluated columns say of unseen pairs.
 
-        `ready` are profiles of the rows, if a method has them already. None where there are too few
-        columns to believe in.
+        `ready` are profiles of the rows, if a method has them already. With few columns there are
+        none; but what a result predicts is worth a look however it was made.
         """
         values = known.columns.values
-        if values.shape[1] < FEWEST_COLUMNS:
-            return None
         row_profiles = column_profiles = None
-        if oracle.square:
+        if oracle.square and values.shape[1] >= FEWEST_COLUMNS:
             lines = values if oracle.symmetric else np.hstack([values, known.rows.values])
             usable = ready is not None and ready.shape == (len(self.rows), lines.shape[1])
             row_profiles = ready if usable else profiles(lines, self.rows)
             same = np.array_equal(self.rows, self.columns)
             column_profiles = row_profiles if same else profiles(lines, self.columns)
-        lowest, highest = float(values.min()), float(values.max())
+        lowest = float(values.min()) if values.size else -np.inf
+        highest = float(values.max()) if values.size else np.inf
         return Beliefs(
             matrix.entries, self.rows, self.columns, row_profiles, column_profiles, lowest, highest
         )

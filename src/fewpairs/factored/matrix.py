@@ -16,10 +16,8 @@ from fewpairs.arrays import FloatArray, unmasked
 from fewpairs.error.estimate import CurvePoint, ErrorEstimate, SketchPoint
 from fewpairs.errors import InputError
 from fewpairs.factored import derived
+from fewpairs.factored.answers import Answers
 from fewpairs.factored.embedding import EmbeddingMap, one_sided_map, symmetric_map
-from fewpairs.factored.factors import Factors
-from fewpairs.factored.indexing import one_position
-from fewpairs.factored.neighbors import Neighbors, nearest
 from fewpairs.factored.source import Source
 from fewpairs.oracle.known import Known
 
@@ -31,7 +29,7 @@ class Embedding(NamedTuple):
     signature: FloatArray
 
 
-class FactoredMatrix(Factors):
+class FactoredMatrix(Answers):
     """``left · core · rightᵀ``, overridden by what is known exactly.
 
     Parameters
@@ -188,7 +186,7 @@ class FactoredMatrix(Factors):
             stopped_because=stopped_because,
         )
 
-    # ------------------------------------------------------------------ embeddings, neighbours
+    # ------------------------------------------------------------------ embeddings
 
     @cached_property
     def embedding_map(self) -> EmbeddingMap:
@@ -227,40 +225,6 @@ class FactoredMatrix(Factors):
             np.subtract.at(result, self.source.left_landmarks, self.nugget * matrix)
         return result
 
-    def nearest(
-        self,
-        index: int | None = None,
-        k: int = 10,
-        *,
-        item: Any = None,
-        rerank: int = 0,
-        budget: int | None = None,
-    ) -> Neighbors:
-        """Return the k most similar items by the factored scores.
-
-        Parameters
-        ----------
-        index : int, optional
-            Position of an item; it is left out of its own neighbours.
-        k : int, default=10
-        item : object, optional
-            A new item instead; costs its similarities with the landmarks.
-        rerank : int, default=0
-            Re-evaluate this many of the best candidates exactly (at least k), and count them.
-        budget : int, optional
-            What a new item may cost in all: half goes to its first landmarks, half to exact
-            scores of the best candidates; below 60 all goes to landmarks.
-
-        Returns
-        -------
-        Neighbors
-            Named tuple ``(indices, similarities)``, best first.
-        """
-        own = None if index is None else one_position(index, self.shape[0])
-        near, spent = nearest(self, own, k, item=item, rerank=rerank, budget=budget)
-        self.evaluations += spent
-        return near
-
     # ------------------------------------------------------------------ files and people
 
     def save(self, path: str | Path) -> None:
@@ -273,7 +237,9 @@ class FactoredMatrix(Factors):
         n, m = self.shape
         known = "" if self.known.empty else ", evaluated entries exact"
         spent = f", {self.evaluations:,} evaluations" if self.evaluations else ""
-        error = f", {self.error}" if self.error is not None else ""
+        error = "" if self.error is None else f", {self.error}"
+        if self.error is not None and self.error.high > 0:
+            error += " of the whole matrix; its largest entries may be further off: see K.check()"
         rank = min(self.core.shape)
         end = f", {self.stopped_because}" if self.stopped_because else ""
         return (

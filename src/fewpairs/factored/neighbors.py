@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import scipy.linalg
@@ -13,8 +15,12 @@ from fewpairs.factored.source import one_item
 from fewpairs.numerics import largest, ridge_inverse
 
 if TYPE_CHECKING:
-    from fewpairs.factored.matrix import FactoredMatrix
+    from fewpairs.factored.answers import Answers
 
+#: Candidates that are ranked exactly, for each neighbour and at least. From 10 % of the pairs five
+#: for each find 0.51 to 0.90 of the ten nearest, ten 0.66 to 0.96, twenty 0.81 to 0.98, on the
+#: matrices of docs/tables/neighbors.md.
+_CANDIDATES, _FEWEST_CANDIDATES = 10, 50
 #: Re-ranking is worth half of a new item's evaluations from this many landmarks on; with fewer the
 #: candidates are so poor that further landmarks gain more (docs/tables/neighbors.md).
 _FEWEST_ANCHORS = 30
@@ -23,53 +29,115 @@ _FEWEST_ANCHORS = 30
 _RIDGE = 1e-2
 
 
-class Neighbors(NamedTuple):
-    """The most similar items, best first."""
-
+class _Neighbors(NamedTuple):
     indices: IntArray
     similarities: FloatArray
 
 
+class Neighbors(_Neighbors):
+    """The most similar items, best first.
+
+    Attributes
+    ----------
+    indices, similarities : ndarray
+        It unpacks into these two.
+    evaluations : int
+        What it took to find them.
+    """
+
+    evaluations: int = 0
+
+    def __new__(cls, indices: IntArray, similarities: FloatArray, evaluations: int = 0) -> Self:
+        """Make a pair that knows its price."""
+        self = super().__new__(cls, indices, similarities)
+        self.evaluations = evaluations
+        return self
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}, evaluations={self.evaluations})"
+
+
+class Ranking(NamedTuple):
+    """The best places, their scores, and what it took beside exact scores that are kept."""
+
+    indices: IntArray
+    similarities: FloatArray
+    spent: int = 0
+
+
 def nearest(
-    matrix: FactoredMatrix,
+    matrix: Answers,
     index: int | None,
     k: int,
     *,
     item: Any,
-    rerank: int,
+    rerank: int | None,
     budget: int | None = None,
-) -> tuple[Neighbors, int]:
-    """Find the neighbours of one item of the matrix, or of a new one; see `FactoredMatrix`.
-
-    Returns
-    -------
-    neighbors : Neighbors
-    spent : int
-        Evaluations that it took.
-    """
+) -> Ranking:
+    """Find the neighbours of one item of the matrix, or of a new one; see `FactoredMatrix`."""
     _check(index, k, item=item, rerank=rerank, budget=budget)
     if budget is not None:
         return _nearest_within(matrix, item, k, budget)
-    spent = 0
+    count = how_many_candidates(matrix, k, rerank)
     if index is None:
-        scores, spent = _scores_of_new(matrix, item)
-    else:
-        scores = matrix[index]
-        if matrix.source.square:
-            scores[index] = -np.inf
-    best = _largest(scores, max(k, rerank))
-    values = scores[best]
-    if rerank and len(best):
-        query = one_item(item) if index is None else matrix.source.at(index)
-        values, more = matrix.source.evaluate_exactly(query, best)
-        spent += more
-        return _sorted(best, values, k), spent
-    return Neighbors(best[:k], values[:k]), spent
+        return _nearest_to_new(matrix, item, k, count)
+    scores = scores_of(matrix, index)
+    if not count:
+        return _best(scores, k)
+    everyone = np.arange(len(scores))
+    evaluate = partial(matrix.exactly, index)
+    return reranked(scores, matrix.paid_in_row(index, everyone), k, count, evaluate)
 
 
-def _sorted(found: IntArray, values: FloatArray, k: int) -> Neighbors:
-    order = np.lexsort((found, -values))[:k]
-    return Neighbors(found[order], values[order])
+def how_many_candidates(matrix: Answers, k: int, rerank: int | None) -> int:
+    """Return how many candidates are ranked exactly; 0 for none."""
+    if rerank is None:
+        return max(_FEWEST_CANDIDATES, _CANDIDATES * k) if matrix.source.evaluates else 0
+    return max(rerank, k) if rerank else 0
+
+
+def scores_of(matrix: Answers, index: int) -> FloatArray:
+    """Return an item's factored scores; its own is -∞."""
+    scores: FloatArray = matrix[index]
+    if matrix.source.square:
+        scores[index] = -np.inf
+    return scores
+
+
+def reranked(
+    scores: FloatArray,
+    exact: FloatArray,
+    k: int,
+    count: int,
+    evaluate: Callable[[IntArray], FloatArray],
+) -> Ranking:
+    """Rank the best candidates, and all that is known, by their exact scores.
+
+    Parameters
+    ----------
+    scores : ndarray
+        Factored ones, -∞ where an item is out of the question.
+    exact : ndarray
+        Exact ones, NaN where they are not known; filled in.
+    k, count : int
+        Neighbours, and candidates.
+    evaluate : callable
+        Gives exact scores of places.
+
+    Returns
+    -------
+    Ranking
+    """
+    candidates = _largest(scores, count)
+    new = candidates[np.isnan(exact[candidates])]
+    if len(new):
+        exact[new] = evaluate(new)
+    return _best(np.where(np.isnan(exact) | np.isinf(scores), -np.inf, exact), k)
+
+
+def _best(scores: FloatArray, k: int) -> Ranking:
+    best = _largest(scores, k)
+    return Ranking(best, scores[best])
 
 
 def _check(index: int | None, k: Any, *, item: Any, rerank: Any, budget: Any) -> None:
@@ -79,12 +147,7 @@ def _check(index: int | None, k: Any, *, item: Any, rerank: Any, budget: Any) ->
             "An integer is always an index, so that a number can be an item too.",
             "Call K.nearest(3) or K.nearest(item=new_item).",
         )
-    if not is_whole(k) or not is_whole(rerank) or k < 1 or rerank < 0:
-        raise InputError(
-            f"k is {k} and rerank is {rerank}.",
-            "They are numbers of neighbours and of exact evaluations.",
-            "Pass k >= 1 and rerank >= 0.",
-        )
+    check_numbers(k, rerank)
     if budget is None:
         return
     if index is not None or rerank or not is_whole(budget) or budget < 1:
@@ -95,9 +158,17 @@ def _check(index: int | None, k: Any, *, item: Any, rerank: Any, budget: Any) ->
         )
 
 
-def _nearest_within(
-    matrix: FactoredMatrix, item: Any, k: int, budget: int
-) -> tuple[Neighbors, int]:
+def check_numbers(k: Any, rerank: Any) -> None:
+    """Refuse what is no number of neighbours or of candidates."""
+    if not is_whole(k) or k < 1 or not (rerank is None or (is_whole(rerank) and rerank >= 0)):
+        raise InputError(
+            f"k is {k} and rerank is {rerank}.",
+            "They are numbers of neighbours and of exact evaluations.",
+            "Pass k >= 1 and rerank >= 0.",
+        )
+
+
+def _nearest_within(matrix: Answers, item: Any, k: int, budget: int) -> Ranking:
     """Spend half on landmarks and half on exact scores of the best candidates.
 
     With fewer than thirty landmarks the candidates would be poor: then all goes to landmarks.
@@ -107,18 +178,32 @@ def _nearest_within(
     count = min(count, 0 if landmarks is None else len(landmarks))
     scores, spent = _scores_by_anchors(matrix, item, count)
     if landmarks is None or budget == count:
-        best = _largest(scores, k)
-        return Neighbors(best, scores[best]), spent
+        return _best(scores, k)._replace(spent=spent)
     anchors = landmarks[:count]
     hidden = scores.copy()
     hidden[anchors] = -np.inf  # these are exact already
     best = _largest(hidden, budget - count)
     exact, more = matrix.source.evaluate_exactly(one_item(item), best)
-    found = np.concatenate([anchors, best])
-    return _sorted(found, np.concatenate([scores[anchors], exact]), k), spent + more
+    found = np.full(len(scores), -np.inf)
+    found[anchors], found[best] = scores[anchors], exact
+    return _best(found, k)._replace(spent=spent + more)
 
 
-def _scores_by_anchors(matrix: FactoredMatrix, item: Any, count: int) -> tuple[FloatArray, int]:
+def _nearest_to_new(matrix: Answers, item: Any, k: int, count: int) -> Ranking:
+    scores, exact, spent = _scores_of_new(matrix, item)
+    if not count:
+        return _best(scores, k)._replace(spent=spent)
+
+    def evaluate(places: IntArray) -> FloatArray:
+        nonlocal spent
+        values, more = matrix.source.evaluate_exactly(one_item(item), places)
+        spent += more
+        return values
+
+    return reranked(scores, exact, k, count, evaluate)._replace(spent=spent)
+
+
+def _scores_by_anchors(matrix: Answers, item: Any, count: int) -> tuple[FloatArray, int]:
     """Predict a new row from its first few landmarks alone.
 
     The row is taken as a combination yᵀR of the landmarks' rows R that agrees with what was
@@ -126,7 +211,8 @@ def _scores_by_anchors(matrix: FactoredMatrix, item: Any, count: int) -> tuple[F
     """
     source = matrix.source
     if source.left_landmarks is None or source.right_landmarks is None or count == 0:
-        return _scores_of_new(matrix, item)  # says what is missing
+        scores, _, spent = _scores_of_new(matrix, item)  # says what is missing
+        return scores, spent
     anchors = source.left_landmarks[:count]
     exact, spent = source.evaluate_exactly(one_item(item), anchors)
     crossing = matrix.left[source.right_landmarks][:, :count]
@@ -141,9 +227,12 @@ def _largest(scores: FloatArray, count: int) -> IntArray:
     return largest(scores, min(count, int(np.isfinite(scores).sum())))
 
 
-def _scores_of_new(matrix: FactoredMatrix, item: Any) -> tuple[FloatArray, int]:
+def _scores_of_new(matrix: Answers, item: Any) -> tuple[FloatArray, FloatArray, int]:
+    """Return a new item's factored scores, those that are exact (others NaN), and their price."""
     grown = matrix.source.compare(one_item(item))
     scores = (grown.left @ matrix.core @ matrix.right.T).ravel()
     columns = grown.columns(matrix.known.columns)
     scores[columns.index] = columns.values[-1]
-    return scores, grown.evaluations
+    exact = np.full(len(scores), np.nan)
+    exact[grown.forth.index] = grown.forth.values[-1]
+    return scores, exact, grown.evaluations

@@ -79,7 +79,7 @@ class Source:
 
     def at(self, index: int) -> Items:
         """Return one of the items, as items."""
-        return self._items("re-ranking").subset([index])
+        return self._items("an exact score").subset([index])
 
     def compare(self, new_items: Any, *, n_jobs: int = 1, progress: Any = None) -> Grown:
         """Evaluate new items against the landmarks, and nothing else."""
@@ -138,10 +138,20 @@ class Source:
             evaluations=oracle.evaluations,
         )
 
-    def evaluate_exactly(self, query: Items, candidates: IntArray) -> tuple[FloatArray, int]:
+    @property
+    def evaluates(self) -> bool:
+        """Whether entries of the matrix can be evaluated: items and similarity are there."""
+        across = self.items if self.square else self.others
+        there = self.items is not None and across is not None and self.similarity is not None
+        return there and not self.derived
+
+    def evaluate_exactly(
+        self, query: Items, candidates: IntArray, *, n_jobs: int = 1
+    ) -> tuple[FloatArray, int]:
         """Evaluate one item against some others; return the values and what they cost."""
-        others = self._across("re-ranking").subset(candidates)
-        oracle = Oracle(query, self._similarity("re-ranking"), others=others, resumable=False)
+        others = self._across("an exact score").subset(candidates)
+        similarity = self._similarity("an exact score")
+        oracle = Oracle(query, similarity, others=others, n_jobs=n_jobs, resumable=False)
         return oracle.rows([0]).ravel(), oracle.evaluations
 
     def _items(self, purpose: str) -> Items:

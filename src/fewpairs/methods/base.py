@@ -34,7 +34,7 @@ class Fit:
     nugget : float
         What a landmark's similarity with itself has that its neighbours do not share.
     profiles : ndarray or None
-        Of the items that are no landmarks (`fewpairs.error.sampling.profiles`), if they are at
+        Of the items that are no landmarks (`fewpairs.error.profiles.profiles`), if they are at
         hand: whoever judges the result need not work them out again.
     state : object
         Whatever the method needs to grow, or to use further pairs.

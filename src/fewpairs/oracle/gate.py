@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -96,6 +97,16 @@ class Gate:
     def spent(self) -> int:
         """The same for the present run, as if nothing had been bought before it."""
         return self._ledger.spent
+
+    @property
+    def seconds(self) -> float:
+        """What all these evaluations have taken."""
+        return self._ledger.seconds
+
+    def tell(self, line: str) -> None:
+        """Say something beside the bar of the present run, where one is drawn."""
+        if self._watching is not None:
+            self._watching.tell(line)
 
     @property
     def _memory(self) -> Memory:
@@ -213,6 +224,7 @@ class Gate:
                 yield from self._ledger.to_evaluate(request, self.planner)
 
         work = partial(evaluate, self.similarity, self._left, self._right)
+        begun = time.perf_counter()
         with self._watch(planned):
             assert self._watching is not None  # noqa: S101 - _watch has just set it
             for request, outcome in answer_all(still_needed(), work, self.n_jobs):
@@ -226,6 +238,7 @@ class Gate:
                     except KeyboardInterrupt as ctrl_c:
                         # Not in the similarity but here: what is under way must not be lost.
                         fault = ctrl_c
+        self._ledger.seconds += time.perf_counter() - begun
         if fault is not None:
             self._fail(fault)
         if stopped:

@@ -33,6 +33,8 @@ class Ledger:
         What the similarity was really asked for, in all runs.
     spent : int
         What the present run would have asked for alone.
+    seconds : float
+        What the similarity, and keeping its answers, has taken in all runs.
     unfinished : dict or None
         State of the random generator at the start of a run that has not ended.
     drawn_from : RandomState
@@ -44,6 +46,7 @@ class Ledger:
     def __init__(self, empty: Memory) -> None:
         self.memory = empty
         self.evaluations = self.spent = 0
+        self.seconds = 0.0
         self.unfinished: dict[str, Any] | None = None
         self.drawn_from: RandomState = None
         self.refused: AsymmetryError | None = None

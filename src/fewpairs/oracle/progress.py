@@ -66,6 +66,11 @@ class Progress:
         self.planned = self._done
         self.update(self._done)
 
+    def tell(self, line: str) -> None:
+        """Write a line above the bar, if there is one."""
+        if self._bar is not None:
+            self._bar.console.print(line, soft_wrap=True, highlight=False, markup=False)
+
     def update(self, done: int) -> bool:
         """Report; return whether the run may go on."""
         self._done = done

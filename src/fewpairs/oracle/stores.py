@@ -119,6 +119,10 @@ def _consecutive(place: IntArray) -> bool:
     return len(place) > 0 and bool(np.all(np.diff(place) == 1))
 
 
+#: Runs of this length are merged no more: it would take several times their memory for a while.
+_LONGEST_RUN = 2**22
+
+
 class EntryStore:
     """Single entries, found by binary search.
 
@@ -135,8 +139,12 @@ class EntryStore:
         if not len(keys):
             return
         self._runs.append(_in_order(keys, values))
-        while len(self._runs) > 1 and len(self._runs[-2][0]) < 2 * len(self._runs[-1][0]):
+        while len(self._runs) > 1 and self._like_sizes(*self._runs[-2:]):
             self._merge(2)
+
+    @staticmethod
+    def _like_sizes(older: tuple[IntArray, FloatArray], newer: tuple[IntArray, FloatArray]) -> bool:
+        return len(older[0]) < min(2 * len(newer[0]), _LONGEST_RUN)
 
     def _merge(self, count: int) -> None:
         """Make one run of the last few, the older ones first."""

@@ -112,12 +112,17 @@ class Plan:
             return None
         return self.seconds * self.all_pairs / self.evaluations
 
+    @property
+    def call_for_all_pairs(self) -> str:
+        """How to ask for all pairs."""
+        if self.most_landmarks <= _DECOMPOSED:
+            return f"landmarks={self.most_landmarks}"
+        # Their factors would take longer than the pairs.
+        columns = self.n_others or self.n_items
+        return f"fewpairs.Oracle(items, similarity).columns(range({columns}))"
+
     def __str__(self) -> str:
-        call = f"landmarks={self.most_landmarks}"
-        if self.most_landmarks > _DECOMPOSED:  # their factors would take longer than the pairs
-            columns = self.n_others or self.n_items
-            call = f"fewpairs.Oracle(items, similarity).columns(range({columns}))"
-        return self.described(call)
+        return self.described(self.call_for_all_pairs)
 
     def described(self, call: str) -> str:
         """Write the plan for people; `call` is how they would ask for all pairs."""

@@ -52,12 +52,15 @@ def grow_to_target(
     Returns
     -------
     FactoredMatrix
-        With `curve`, and `stopped_because` saying which of the three it was.
+        With `curve`, and `stopped_because` saying which of the three it was. A run that has missed
+        its target returns the step that was judged best, with everything that was evaluated.
     """
     method, count = plan.method, plan.n_landmarks
     n = len(order)
     judges = Judges(oracle, plan, target, rng)
     fit: Fit | None = None
+    best: Fit | None = None
+    least = np.inf
     curve: list[CurvePoint] = []
     room: int | None = None
     while True:
@@ -69,6 +72,8 @@ def grow_to_target(
         error = verdict.estimate
         curve.append(CurvePoint(oracle.spent, count, error))
         fit = replace(fit, profiles=None)  # half an array less while the next step is made
+        if error.value <= least:
+            best, least = fit, error.value
         room = target.most - oracle.spent - target.audit * oracle.planner.per_entry
         price = partial(method.price_of_step, oracle.planner, fit, count)
         larger = most_affordable(price, _next_count(curve, target, n), room, least=count)
@@ -83,6 +88,11 @@ def grow_to_target(
     if reason == REACHED:
         verdict.warned()
     else:
+        if best is not None and best is not fit:
+            earlier = assemble(oracle, best, plan.title, put_back=plan.put_back)
+            judged = judges.again(earlier)
+            if judged.estimate.value < error.value:
+                fit, matrix, error = best, earlier, judged.estimate
         warn(
             TargetMissedWarning(
                 f"the target error {target.error:g} was not confirmed: {reason}; the error is "

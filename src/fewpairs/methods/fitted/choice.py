@@ -5,9 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
-from fewpairs.error.sampling import random_pairs
 from fewpairs.methods.base import Fit
-from fewpairs.methods.fitted.guards import SanityCheck, largest_mean_square
+from fewpairs.methods.fitted.guards import (
+    MeanSquare,
+    OfAllPairs,
+    SanityCheck,
+    largest_mean_square,
+    of_pairs,
+)
 from fewpairs.methods.fitted.plain import WholeLoss, one_nugget
 from fewpairs.methods.fitted.stage import Sample, Stage
 from fewpairs.methods.fitted.weights import Tuning, weigh
@@ -16,8 +21,8 @@ from fewpairs.methods.fitted.weights import Tuning, weigh
 #: predict columns of landmarks from fewer landmarks than there are. A tenth or ten times as much
 #: changes the error by about 1 % (docs/tables/constants.md).
 _FOLD_PAIRS = 300
-#: Pairs on which a result must not be larger than the data; they cost no evaluations.
-_SANITY_PAIRS = 4000
+#: Items whose predicted self-similarities are looked at; they cost no evaluations.
+_SANITY_ITEMS = 4000
 
 
 def choose_core(stage: Stage, sample: Sample, *, plain: bool) -> Fit:
@@ -76,22 +81,15 @@ def _weights(stage: Stage, sample: Sample, *, plain: bool) -> FloatArray:
 
 
 def _sanity(stage: Stage, tuning: Tuning) -> SanityCheck:
-    a, b = random_pairs(
-        stage.rows,
-        stage.columns,
-        _SANITY_PAIRS,
-        stage.rng,
-        symmetric=stage.oracle.symmetric,
-        square=stage.oracle.square,
-    )
-    i, j = stage.rows[a], stage.columns[b]
-    largest = largest_mean_square(tuning.values, tuning.weights)
-    checks = [(stage.cores.pair_predictions(stage.left, stage.right, i, j), largest)]
-    if stage.oracle.square and not stage.diagonal_known:
-        some = stage.rng.permutation(stage.rows)[:_SANITY_PAIRS]
+    square = stage.oracle.square
+    some = stage.rng.permutation(stage.rows)[: _SANITY_ITEMS if square else 0]
+    everything = OfAllPairs(stage.cores, stage.left, stage.right, stage.rows, stage.columns, some)
+    checks: list[tuple[MeanSquare, float]]
+    checks = [(everything, largest_mean_square(tuning.values, tuning.weights))]
+    if square and not stage.diagonal_known:
         own = stage.cores.pair_predictions(stage.left, stage.right, some, some)
         diagonal = np.diag(stage.crossing)
-        checks.append((own, largest_mean_square(diagonal, np.ones(len(diagonal)))))
+        checks.append((of_pairs(own), largest_mean_square(diagonal, np.ones(len(diagonal)))))
     return SanityCheck(checks)
 
 

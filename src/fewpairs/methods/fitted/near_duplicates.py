@@ -56,6 +56,44 @@ def near_duplicates(
     return keys[order] // n, keys[order] % n
 
 
+def near_between(
+    profiles: SingleArray, others: SingleArray, per_item: int
+) -> tuple[IntArray, IntArray]:
+    """Return pairs of items of two sets with similar profiles, most similar first.
+
+    Parameters
+    ----------
+    profiles, others : ndarray, float32
+        Unit vectors that can be compared.
+    per_item : int
+        Neighbours of each item of the larger set, among the smaller one.
+
+    Returns
+    -------
+    first, second : ndarray of int
+        Empty above 50,000² pairs, which would take minutes to compare.
+    """
+    if len(profiles) < len(others):
+        second, first = near_between(others, profiles, per_item)
+        return first, second
+    n, m = len(profiles), len(others)
+    per_item = min(per_item, m)
+    if per_item < 1 or n * m > EXACT_UP_TO**2:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    groups = -(-m // _GROUP)
+    padded = np.full((min(_ROWS, n), groups * _GROUP), _NOTHING, dtype=profiles.dtype)
+    places, scores = [], []
+    for start in range(0, n, _ROWS):
+        part = profiles[start : start + _ROWS]
+        block = padded[: len(part)]
+        np.matmul(part, others.T, out=block[:, :m])
+        near = _largest(block, groups, per_item)
+        places.append(near.ravel())
+        scores.append(np.take_along_axis(block, near, axis=1).ravel())
+    order = np.argsort(-np.concatenate(scores), kind="stable")
+    return order // per_item, np.concatenate(places)[order]
+
+
 @dataclass(frozen=True, eq=False)
 class _Neighbours:
     """The best neighbours of each item found so far; a place that is still empty holds -1."""

@@ -8,11 +8,12 @@ from functools import cached_property
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray, SingleArray
-from fewpairs.error.sampling import FEWEST_COLUMNS, Beliefs, Drawn, draw, profiles
+from fewpairs.error.profiles import paired_profiles, profiles
+from fewpairs.error.sampling import FEWEST_COLUMNS, Beliefs, Drawn, draw
 from fewpairs.factored.factors import factored_entries
 from fewpairs.methods.fitted.cores import Cores, gap_of
 from fewpairs.methods.fitted.folds import Folds, landmark_folds
-from fewpairs.methods.fitted.near_duplicates import near_duplicates
+from fewpairs.methods.fitted.near_duplicates import near_between, near_duplicates
 from fewpairs.methods.fitted.weights import Normal
 from fewpairs.numerics import most_affordable
 from fewpairs.oracle.oracle import Oracle
@@ -180,11 +181,14 @@ class Stage:
     def near_pairs(self, per_item: int) -> tuple[IntArray, IntArray]:
         """Return pairs of items with similar profiles, most similar first, not yet known."""
         if self.profiles is None:
-            return self.rows[:0], self.rows[:0]
-        i, j = near_duplicates(self.profiles, per_item, self.rng)
-        i, j = self.rows[i], self.rows[j]
-        if not self.oracle.symmetric:  # both orders
-            i, j = np.stack([i, j], axis=1).ravel(), np.stack([j, i], axis=1).ravel()
+            both = paired_profiles(self.left, self.rows, self.right, self.columns, self.crossing)
+            i, j = near_between(*both, per_item)
+            i, j = self.rows[i], self.columns[j]
+        else:
+            i, j = near_duplicates(self.profiles, per_item, self.rng)
+            i, j = self.rows[i], self.rows[j]
+            if not self.oracle.symmetric:  # both orders
+                i, j = np.stack([i, j], axis=1).ravel(), np.stack([j, i], axis=1).ravel()
         known = self.oracle.known()
         fresh = ~np.isin(known.keys_of(i, j), known.keys)
         return i[fresh], j[fresh]

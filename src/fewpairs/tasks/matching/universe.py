@@ -8,8 +8,8 @@ import numpy as np
 
 from fewpairs.arrays import BoolArray, IntArray
 
-#: Pairs that are drawn at a time: some hundred megabytes of temporary arrays.
-_AT_A_TIME = 2**23
+#: Pairs that are drawn at a time: some ten megabytes of temporary arrays.
+_AT_A_TIME = 2**21
 
 
 @dataclass(frozen=True)
@@ -84,16 +84,16 @@ class Universe:
             return np.sort(rng.choice(free, count, replace=False, shuffle=False))
         drawn = np.empty(0, dtype=np.int64)
         while len(drawn) < count:
-            # Those that come twice, are taken or in the other order make up for less than 4 in 5.
-            wanted = min(count - len(drawn), _AT_A_TIME)
-            more = rng.integers(0, self.n * self.m, 3 * wanted + 100)
-            more = more[self._holds(*self.places(more))]
-            fresh = np.unique(more[~contains(taken, more)])
-            fresh = fresh[~contains(drawn, fresh)]
-            if len(drawn) + len(fresh) > count:
-                fresh = rng.choice(fresh, count - len(drawn), replace=False, shuffle=False)
-            drawn = np.sort(np.concatenate([drawn, fresh]))
-        return drawn
+            # Few come twice, so that one sort at the end is enough, or two.
+            fresh = [drawn]
+            while (lacking := count - sum(map(len, fresh))) > 0:
+                # Half of them, or more, are taken or in the other order.
+                more = rng.integers(0, self.n * self.m, min(2 * lacking, _AT_A_TIME) + 100)
+                more = more[self._holds(*self.places(more))]
+                fresh.append(more[~contains(taken, more)])
+            drawn = np.unique(np.concatenate(fresh))
+        surplus = rng.choice(len(drawn), len(drawn) - count, replace=False, shuffle=False)
+        return np.delete(drawn, surplus)
 
     def _holds(self, rows: IntArray, columns: IntArray) -> BoolArray:
         if not self.square:

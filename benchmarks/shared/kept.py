@@ -1,0 +1,51 @@
+"""Parts of a long benchmark that are done, kept in a file: a run that was stopped goes on there."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import fewpairs
+
+
+def code() -> str:
+    """A word for the code of fewpairs, the same whatever its comments and line breaks are."""
+    folder = Path(fewpairs.__file__).parent
+    texts = [path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*.py"))]
+    return hashlib.sha256("".join(ast.dump(ast.parse(t)) for t in texts).encode()).hexdigest()[:16]
+
+
+class Kept:
+    """Results of parts by their names; those that other code has made are not there.
+
+    Parameters
+    ----------
+    path : Path or None
+        A file with a line for each part; None keeps nothing.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self.path, self._code = path, code()
+        self._results: dict[str, Any] = {}
+        if path is not None and path.exists():
+            for line in path.read_text(encoding="utf-8").splitlines():
+                part = json.loads(line)
+                if part["code"] == self._code:
+                    self._results[part["name"]] = part["result"]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._results
+
+    def __getitem__(self, name: str) -> Any:
+        return self._results[name]
+
+    def add(self, name: str, result: Any) -> None:
+        """Keep what a part has found: numbers and texts in lists and dictionaries."""
+        self._results[name] = result
+        if self.path is not None:
+            line = json.dumps({"code": self._code, "name": name, "result": result})
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(line + "\n")

@@ -1,0 +1,86 @@
+"""Profiles: unit vectors that tell items apart by the evaluated lines, within a set and across two.
+
+Items with similar profiles are likely near-duplicates.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fewpairs.arrays import FloatArray, IntArray, SingleArray
+from fewpairs.numerics import parts, row_squares
+
+#: Directions of the columns with less than this share of the mean variance are faded out: their
+#: differences are mostly noise, and whitening would blow them up.
+_FADED = 1e-3
+
+
+def profiles(columns: FloatArray, rows: IntArray) -> SingleArray:
+    """Return unit vectors that tell items apart by their columns: centred, softly whitened.
+
+    With Y = UΣVᵀ the centred columns of the items `rows`, they are the rows of
+    UΣ/√(Σ² + 10⁻³·mean Σ²), scaled to length one, in single precision. The columns are read in
+    blocks.
+    """
+    centre, whitening = _whitening(columns, rows)
+    return _units(columns, rows, centre, whitening)
+
+
+def paired_profiles(
+    columns: FloatArray, rows: IntArray, lines: FloatArray, others: IntArray, crossing: FloatArray
+) -> tuple[SingleArray, SingleArray]:
+    """Return unit vectors of two sets of items that can be compared across the sets.
+
+    Rows are told apart by the evaluated columns, columns by the evaluated rows: other items, and so
+    other axes. Both are centred and softly whitened, as profiles are; what they have in common is
+    the crossing of those lines, whose singular vectors, once it is whitened from both sides, turn
+    one set of axes into the other.
+
+    Parameters
+    ----------
+    columns, lines : ndarray
+        Evaluated columns, and evaluated rows, transposed.
+    rows, others : ndarray
+        Items of both sets whose profiles are wanted.
+    crossing : ndarray
+        Where evaluated rows and columns meet.
+
+    Returns
+    -------
+    of_rows, of_columns : ndarray, float32
+    """
+    centre, whitening = _whitening(columns, rows)
+    other_centre, other_whitening = _whitening(lines, others)
+    middle = crossing - crossing.mean(axis=0) - crossing.mean(axis=1)[:, None] + crossing.mean()
+    left, _, right = np.linalg.svd(other_whitening.T @ middle @ whitening, full_matrices=False)
+    return (
+        _units(columns, rows, centre, whitening @ right.T),
+        _units(lines, others, other_centre, other_whitening @ left),
+    )
+
+
+def _whitening(columns: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return the mean of the columns, and what whitens them softly, a principal axis a column."""
+    width = columns.shape[1]
+    gram, total = np.zeros((width, width)), np.zeros(width)
+    for part in parts(len(rows)):
+        block = columns[rows[part]]
+        gram += block.T @ block
+        total += block.sum(axis=0)
+    centre = total / max(1, len(rows))
+    gram -= len(rows) * np.outer(centre, centre)
+    values, vectors = np.linalg.eigh((gram + gram.T) / 2)
+    values = np.maximum(values, 0)
+    soft = np.sqrt(values + _FADED * values.mean())
+    return centre, np.divide(vectors, soft, out=np.zeros_like(vectors), where=soft > 0)
+
+
+def _units(
+    columns: FloatArray, rows: IntArray, centre: FloatArray, axes: FloatArray
+) -> SingleArray:
+    result = np.empty((len(rows), axes.shape[1]), dtype=np.float32)
+    for part in parts(len(rows)):
+        block = (columns[rows[part]] - centre) @ axes
+        lengths = np.sqrt(row_squares(block))
+        result[part] = block / np.maximum(lengths, np.finfo(float).tiny)[:, None]
+    return result

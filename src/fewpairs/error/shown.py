@@ -1,0 +1,127 @@
+"""What the evaluated lines show of a tail: its mass over all that is unseen, with an interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import scipy.special
+
+from fewpairs.arrays import FloatArray
+from fewpairs.error.estimate import CONFIDENCE
+from fewpairs.error.unseen import Unseen
+from fewpairs.oracle.known import Known
+
+
+class Shown(NamedTuple):
+    """Mass of a tail, squared distances from the middle, with its interval.
+
+    Attributes
+    ----------
+    low, mass, high : float
+    squares : float
+        Squared values, as a multiple of the mass.
+    lumps : float
+        How many equal parts would scatter as much.
+    """
+
+    low: float
+    mass: float
+    high: float
+    squares: float
+    lumps: float
+
+
+class Direction(NamedTuple):
+    """Evaluated columns (or rows) in the items that have none: pairs of the kind that is unseen.
+
+    Attributes
+    ----------
+    values : ndarray
+        A column for each evaluated line.
+    left : int
+        Lines of this direction that were not evaluated.
+    share : float
+        Of all lines of this direction, those that were.
+    """
+
+    values: FloatArray
+    left: int
+    share: float
+
+
+@dataclass(frozen=True, eq=False)
+class EvaluatedLines:
+    """Lines of random items, in one direction, or in two where the order of a pair matters.
+
+    Parameters
+    ----------
+    directions : list of Direction
+    middle : float
+        Where distances are measured from.
+    """
+
+    directions: list[Direction]
+    middle: float
+
+    @classmethod
+    def of(cls, known: Known, unseen: Unseen) -> EvaluatedLines:
+        """Measure from the median."""
+        every = [(known.columns, unseen.rows, unseen.columns)]
+        if not known.symmetric and len(known.rows.index):
+            every.append((known.rows, unseen.columns, unseen.rows))
+        directions = [
+            Direction(lines.values[others], len(left), len(lines.index) / lines.width)
+            for lines, others, left in every
+        ]
+        middle = float(np.median(np.concatenate([d.values.ravel() for d in directions])))
+        return cls(directions, middle)
+
+    @property
+    def fewest(self) -> int:
+        """The number of lines in the direction that has fewer."""
+        return min(int(d.values.shape[1]) for d in self.directions)
+
+    @property
+    def exposure(self) -> float:
+        """How often an unseen pair has an evaluated one of its kind, all directions together."""
+        return float(sum(d.values.shape[1] / d.left for d in self.directions))
+
+    @cached_property
+    def farthest(self) -> float:
+        """The largest distance."""
+        return max(float(np.abs(d.values - self.middle).max()) for d in self.directions)
+
+    def beyond(self, threshold: float) -> Shown | None:
+        """Return the mass beyond a threshold, over all that is unseen; None if there is none.
+
+        It comes in lumps, as many as carry it, and their number is Poisson. With all lines
+        evaluated nothing would be left to chance.
+        """
+        unit = self.farthest  # in its units even fourth powers are numbers
+        if unit <= threshold or unit == 0:
+            return None
+        of_lines, fourth, values = [], 0.0, 0.0
+        for direction in self.directions:
+            far = np.abs(direction.values - self.middle)
+            inside = far > threshold
+            mass = np.where(inside, (far / unit) ** 2, 0.0)
+            of_lines.append(mass.sum(axis=0))
+            fourth += float((mass**2).sum())
+            values += float(((direction.values[inside] / unit) ** 2).sum())
+        each = np.concatenate(of_lines)
+        total = float(each.sum())
+        lumps = min(total**2 / float(each @ each), total**2 / fourth)
+        low = float(scipy.special.gammaincinv(lumps, (1 - CONFIDENCE) / 2)) / lumps
+        high = float(scipy.special.gammaincinv(lumps + 1, (1 + CONFIDENCE) / 2)) / lumps
+        chance = np.sqrt(max(0.0, 1 - min(d.share for d in self.directions)))
+        everywhere = total / self.exposure * unit**2
+        return Shown(
+            everywhere * (1 - (1 - low) * chance),
+            everywhere,
+            everywhere * (1 + (high - 1) * chance),
+            values / total,
+            lumps,
+        )

@@ -1,0 +1,163 @@
+"""What is asked of a matrix item by item: neighbours, and how far its own scores can be trusted."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fewpairs.arrays import FloatArray, IntArray, RandomState
+from fewpairs.factored.bought import Bought
+from fewpairs.factored.check import Check, check
+from fewpairs.factored.factors import Factors
+from fewpairs.factored.indexing import one_position
+from fewpairs.factored.neighbors import Neighbors, nearest
+from fewpairs.factored.source import Source
+from fewpairs.oracle.progress import ProgressOption
+
+
+class Answers(Factors):
+    """Factors that know where they came from, so that entries can be evaluated exactly.
+
+    Attributes
+    ----------
+    source : Source
+    evaluations : int
+        What all of it took so far.
+    """
+
+    source: Source
+    evaluations: int
+
+    def nearest(
+        self,
+        index: int | None = None,
+        k: int = 10,
+        *,
+        item: Any = None,
+        rerank: int | None = None,
+        budget: int | None = None,
+    ) -> Neighbors:
+        """Return the k most similar items.
+
+        The factored scores choose candidates, and the similarity ranks them, if it is there. What
+        is known of the item's row takes part with its exact value, and is not paid for again.
+
+        Parameters
+        ----------
+        index : int, optional
+            Position of an item; it is left out of its own neighbours.
+        k : int, default=10
+        item : object, optional
+            A new item instead; costs its similarities with the landmarks.
+        rerank : int, optional
+            How many of the best candidates are evaluated exactly (at least k), and counted. By
+            default max(50, 10·k) where the matrix holds items and similarity, else none; 0 leaves
+            it at the factored scores.
+        budget : int, optional
+            What a new item may cost in all: half goes to its first landmarks, half to exact
+            scores of the best candidates; below 60 all goes to landmarks.
+
+        Returns
+        -------
+        Neighbors
+            Named tuple ``(indices, similarities)``, best first; its attribute ``evaluations`` says
+            what it took.
+        """
+        own = None if index is None else one_position(index, self.shape[0])
+        before = self.evaluations
+        indices, similarities, spent = nearest(
+            self, own, k, item=item, rerank=rerank, budget=budget
+        )
+        self.evaluations += spent
+        return Neighbors(indices, similarities, self.evaluations - before)
+
+    def check(
+        self,
+        k: int | None = None,
+        *,
+        above: float | None = None,
+        below: float | None = None,
+        rows: int = 20,
+        rerank: int | None = None,
+        random_state: RandomState = None,
+        n_jobs: int = 1,
+        progress: ProgressOption = None,
+    ) -> Check:
+        """Read a few random rows whole, and say how good the largest entries are.
+
+        `error` speaks of the whole matrix; its few largest entries may still be wrong. This asks
+        for neighbours, or for entries above (below) a threshold. Rows are drawn among those that
+        the matrix does not hold exactly, and cost one evaluation for each entry that is not known;
+        `nearest` uses them later on, and the matrix itself stays as it is.
+
+        Parameters
+        ----------
+        k : int, optional
+            Check each item's k nearest; 10 unless a threshold is given.
+        above, below : float, optional
+            Check instead which entries are at least (at most) this.
+        rows : int, default=20
+            How many to read. The interval narrows with their number.
+        rerank : int, optional
+            Candidates for exact ranking, as for `nearest`.
+        random_state : int, Generator or None
+        n_jobs : int, default=1
+        progress : bool, callable or None
+
+        Returns
+        -------
+        Check
+            Recall and precision with 95 % intervals; prints as a sentence.
+
+        Examples
+        --------
+        >>> import fewpairs as fp
+        >>> X = np.random.default_rng(0).normal(size=(300, 20))
+        >>> rbf = fp.VectorSimilarity("rbf", gamma=0.05)
+        >>> K = fp.approximate(X, rbf, budget=0.2, random_state=0)
+        >>> found = K.check(k=10, random_state=0)
+        >>> found.recall.value < found.reranked.value
+        True
+        """
+        return check(
+            self,
+            k,
+            above=above,
+            below=below,
+            rows=rows,
+            rerank=rerank,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
+
+    def known_in_row(self, row: int, columns: IntArray) -> FloatArray:
+        """Return what the matrix knows exactly of a row's entries; NaN for the rest."""
+        if self.known.empty:
+            return np.full(len(columns), np.nan)
+        return self.known.find(np.full(len(columns), row, dtype=np.int64), columns)
+
+    def paid_in_row(self, row: int, columns: IntArray) -> FloatArray:
+        """Return the same, with what was evaluated since the matrix was made."""
+        found = self.known_in_row(row, columns)
+        return np.where(np.isnan(found), self._bought.find(row, columns), found)
+
+    def exactly(self, row: int, columns: IntArray, *, n_jobs: int = 1) -> FloatArray:
+        """Return entries of a row as the similarity answers them; pay only for what is new."""
+        found = self.paid_in_row(row, columns)
+        new = np.isnan(found)
+        if new.any():
+            query = self.source.at(row)
+            values, spent = self.source.evaluate_exactly(query, columns[new], n_jobs=n_jobs)
+            self._bought.keep(row, columns[new], values)
+            self.evaluations += spent
+            found[new] = values
+        return found
+
+    @cached_property
+    def _bought(self) -> Bought:
+        similarity = self.source.similarity
+        both = self.source.square and similarity is not None and bool(similarity.symmetric)
+        return Bought(self.shape[1], symmetric=both)
