@@ -6,7 +6,7 @@ import numpy as np
 import scipy.linalg
 
 from fewpairs.arrays import FloatArray, IntArray, SingleArray
-from fewpairs.error.sampling import profiles
+from fewpairs.error.profiles import profiles
 from fewpairs.numerics import parts, ridge_inverse
 from fewpairs.tasks.matching.guides import Guide
 from fewpairs.tasks.matching.universe import Universe
