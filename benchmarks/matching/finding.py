@@ -26,9 +26,9 @@ from benchmarks.shared.matching_orders import (
     anchors,
     guides_of,
     matrix,
-    ours,
     places_of_each,
 )
+from benchmarks.shared.matching_runs import kept_run, watched
 from benchmarks.shared.tables import publish, table
 
 #: Anchors, and shares of all pairs, of which the best counts.
@@ -70,7 +70,8 @@ def measured(case: Case, *, quick: bool) -> list[np.ndarray | None]:
     some = best([[anchors(pairs, s, seed) for seed in few] for s in ANCHORS if 3 * s <= n])
     budgets = BUDGETS[n < SMALL : 3 if n >= LARGE else 4]
     predicted = best([[matrix(pairs, b, seed) for seed in few] for b in budgets])
-    mine = np.mean([ours(case, seed) for seed in seeds], axis=0)
+    run = watched if quick else kept_run
+    mine = np.mean([run(case, seed)["shares"] for seed in seeds], axis=0)
     return [alone, each, some, predicted, mine]
 
 

@@ -2,7 +2,7 @@
 
 All defaults. Shares of all pairs by purpose, the true recall, the lower end of the stated one; and
 how much more it is than what nobody can avoid: 59/M of all pairs to state 0.95 of M matches, plus
-what it takes the same search to find 0.95 of them (docs/tables/finding.md). Writes
+what it takes the same search to find 0.95 of them (finding.py). Writes
 docs/tables/stated-recall.md. Lines are kept as those of finding.py are. Takes about half an hour on
 one core.
 
@@ -11,7 +11,6 @@ one core.
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from benchmarks.matching.finding import OTHER_GUIDES, SEEDS
 from benchmarks.shared.command import arguments, need_data
 from benchmarks.shared.kept_lines import KeptLines, add_option
 from benchmarks.shared.matching_cases import CASES, Case
-from benchmarks.shared.matching_orders import ours
+from benchmarks.shared.matching_runs import kept_run, watched
 from benchmarks.shared.tables import publish, table
 
 PURPOSES = ("ranked", "landmarks", "blind", "symmetry")
@@ -38,27 +37,20 @@ HEADINGS = (
 )
 
 
-def one_run(case: Case, seed: int) -> dict[str, Any]:
-    """What a run has spent and said."""
-    start = time.perf_counter()
-    found = case.find(seed)
-    seconds = time.perf_counter() - start
-    finding = ours(case, seed)[1]
-    unavoidable = min(59 / len(case.truth) + finding, 1.0)
+def summed(case: Case, run: dict[str, Any]) -> dict[str, float]:
+    """One run in shares of all pairs."""
+    finding, spent = run["shares"][1], run["spent"]
+    everything = sum(spent.values()) / case.pairs
     return {
-        **{purpose: found.spent[purpose] / case.pairs for purpose in PURPOSES},
-        "all": found.evaluations / case.pairs,
+        **{purpose: spent[purpose] / case.pairs for purpose in PURPOSES},
+        "all": everything,
         "finding": finding,
-        "true": case.recall(found),
-        "low": found.recall.low,
-        "value": found.recall.value,
-        "reached": found.recall.reached,
-        "ratio": found.evaluations / case.pairs / unavoidable,
-        "seconds": seconds,
+        "ratio": everything / min(59 / len(case.truth) + finding, 1.0),
+        **{key: run[key] for key in ("true", "low", "value", "reached", "seconds")},
     }
 
 
-def row(case: Case, runs: list[dict[str, Any]]) -> list[str]:
+def row(case: Case, runs: list[dict[str, float]]) -> list[str]:
     """One line of the table, its title aside."""
     mean = {key: float(np.mean([run[key] for run in runs])) for key in runs[0]}
     parts = " + ".join(f"{100 * mean[purpose]:.2f}" for purpose in PURPOSES[:-1])
@@ -69,7 +61,7 @@ def row(case: Case, runs: list[dict[str, Any]]) -> list[str]:
         f"{100 * mean['all']:.2f}",
         f"{mean['true']:.3f}",
         f"{mean['value']:.3f}, {mean['low']:.3f}",
-        f"{sum(run['reached'] for run in runs)} of {len(runs)}",
+        f"{sum(run['reached'] for run in runs):.0f} of {len(runs)}",
         f"{mean['ratio']:.2f}",
         f"{mean['seconds']:.0f}",
     ]
@@ -89,7 +81,9 @@ def main() -> None:
         for other in (case, *(case.guided(kind) for kind in kinds)):
             if (title := f"{other.name} ({len(other.truth):,})") in kept.lines:
                 continue
-            runs = [one_run(other, seed) for seed in (SEEDS[:1] if options.quick else SEEDS)]
+            run = watched if options.quick else kept_run
+            seeds = SEEDS[:1] if options.quick else SEEDS
+            runs = [summed(other, run(other, seed)) for seed in seeds]
             kept.add([title, *row(other, runs)])
             print(*kept.lines[title], sep=" | ", flush=True)
     text = (

@@ -208,9 +208,10 @@ def dblp_acm() -> Case:
     return _strings("DBLP–ACM", _texts("dblp_acm"), "token_sort_ratio", 0.8)
 
 
-def febrl() -> Case:
-    """5,000 made persons."""
-    return _strings("Febrl 3", _texts("febrl", "dataset3"), "ratio", 0.75)
+def febrl(n: int = 5000) -> Case:
+    """Made persons, 5,000 or the first of them."""
+    name = "Febrl 3" if n == 5000 else f"Febrl 3, n = {n}"
+    return _strings(name, _texts("febrl", "dataset3")[:n], "ratio", 0.75)
 
 
 def places(n: int = 4003) -> Case:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -11,11 +10,6 @@ import fewpairs as fp
 from benchmarks.shared.matching_cases import Case
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.tasks.matching.guides import as_guides
-from fewpairs.tasks.matching.running import Run
-from fewpairs.tasks.matching.search import Search
-from fewpairs.tasks.matching.steering import Steering
-from fewpairs.tasks.matching.threshold import Threshold
-from fewpairs.tasks.matching.universe import Universe
 
 RECALLS = (0.9, 0.95, 0.99)
 #: Shares of all pairs until each of these recalls.
@@ -114,40 +108,3 @@ def matrix(pairs: Pairs, budget: float, seed: int) -> Shares:
     if case.others is None:
         known |= known.T
     return pairs.until(guess.astype(np.float32), known)
-
-
-class Watched(Run):
-    """A run that goes on until so many matches are found, and notes how."""
-
-    def until(self, case: Case, most: int) -> Iterator[tuple[int, int]]:
-        """Note pairs that the search has reached, and matches among them, after each step."""
-        self._most, self.steps = most, [(0, 0)]
-        guides = as_guides(
-            case.guide,
-            self._oracle.items,
-            None if case.others is None else self._oracle.others,
-            self._oracle.similarity,
-        )
-        self.carry_out(guides)
-        return self.steps
-
-    def _is_settled(self, search: Search, steering: Steering) -> bool:  # noqa: ARG002
-        """Whether enough is found; nobody else could know."""
-        self.steps.append((len(search.labels), search.labels.found))
-        return search.labels.found >= self._most
-
-
-def ours(case: Case, seed: int) -> Shares:
-    """The search of `find_pairs`, which here goes on until the last recall.
-
-    Blind pairs are drawn when they are drawn, and do not count, except those that the search
-    reaches. Within a batch, matches are taken to be spread evenly.
-    """
-    oracle = Oracle(case.items, case.similarity, others=case.others)
-    universe = Universe(*oracle.shape, square=oracle.square, symmetric=oracle.symmetric)
-    rng = oracle.generator(seed)
-    run = Watched(oracle, universe, Threshold(case.above, above=True), universe.size, 0.95, rng)
-    wanted = [int(np.ceil(recall * len(case.truth))) for recall in RECALLS]
-    with oracle.run(universe.size, rng):
-        steps = np.array(run.until(case, wanted[-1]))
-    return tuple(np.interp(wanted, steps[:, 1], steps[:, 0]) / universe.size)

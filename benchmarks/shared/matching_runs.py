@@ -1,0 +1,104 @@
+"""Whole runs of the search of `find_pairs`, watched: what it finds, states and spends."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.shared.matching_cases import Case
+from benchmarks.shared.matching_orders import RECALLS
+from fewpairs.oracle.oracle import Oracle
+from fewpairs.tasks.matching.guides import as_guides
+from fewpairs.tasks.matching.running import Run
+from fewpairs.tasks.matching.search import Search
+from fewpairs.tasks.matching.steering import Steering
+from fewpairs.tasks.matching.threshold import Threshold
+from fewpairs.tasks.matching.universe import Universe
+
+#: Runs that were made; remove the file to make them anew.
+KEPT = Path(tempfile.gettempdir()) / "fewpairs-matching-runs.jsonl"
+
+
+class Watched(Run):
+    """A run that notes what `find_pairs` would return, and then searches on.
+
+    Parameters
+    ----------
+    most : int
+        Matches after which it ends.
+    args : as for `Run`
+    """
+
+    def __init__(self, most: int, *args: Any) -> None:
+        super().__init__(*args)
+        self._most = most
+        self._start = time.perf_counter()
+        #: Pairs that the search has reached, and matches among them, after each step.
+        self.steps = [(0, 0)]
+        self.returned: dict[str, Any] | None = None
+
+    def _is_settled(self, search: Search, steering: Steering) -> bool:
+        self.steps.append((len(search.labels), search.labels.found))
+        if self.returned is None and super()._is_settled(search, steering):
+            self.note(search)
+        return self.returned is not None and search.labels.found >= self._most
+
+    def note(self, search: Search) -> None:
+        """Note what is stated now."""
+        stated, keys = self._stated(search)
+        self.returned = {
+            "spent": dict(self.spent),
+            "found": len(keys),
+            "value": stated.value,
+            "low": stated.low,
+            "reached": stated.reached,
+            "seconds": time.perf_counter() - self._start,
+        }
+
+    def _stated(self, search: Search) -> Any:
+        self.last = search
+        return super()._stated(search)
+
+
+def watched(case: Case, seed: int) -> dict[str, Any]:
+    """What `find_pairs` returns with its defaults, and how many pairs each recall has taken.
+
+    For the latter, blind pairs count only where the search reaches them, and within a batch matches
+    are taken to be spread evenly.
+    """
+    oracle = Oracle(case.items, case.similarity, others=case.others)
+    universe = Universe(*oracle.shape, square=oracle.square, symmetric=oracle.symmetric)
+    others = None if case.others is None else oracle.others
+    guides = as_guides(case.guide, oracle.items, others, oracle.similarity)
+    rng = oracle.generator(seed)
+    wanted = [int(np.ceil(recall * len(case.truth))) for recall in RECALLS]
+    threshold = Threshold(case.above, above=True)
+    run = Watched(wanted[-1], oracle, universe, threshold, universe.size, 0.95, rng)
+    with oracle.run(universe.size, rng):
+        run.carry_out(guides)
+    run.steps.append((len(run.last.labels), run.last.labels.found))
+    if run.returned is None:
+        run.note(run.last)
+    steps = np.array(run.steps)
+    shares = np.interp(wanted, steps[:, 1], steps[:, 0]) / universe.size
+    true = run.returned["found"] / len(case.truth)
+    return {**run.returned, "true": true, "shares": shares.tolist()}
+
+
+def kept_run(case: Case, seed: int) -> dict[str, Any]:
+    """The same, from the file if it was made before: two tables read these runs."""
+    name = [case.name, seed]
+    if KEPT.exists():
+        for line in KEPT.read_text(encoding="utf-8").splitlines():
+            made, run = json.loads(line)
+            if made == name:
+                return run
+    run = watched(case, seed)
+    with KEPT.open("a", encoding="utf-8") as file:
+        file.write(json.dumps([name, run]) + "\n")
+    return run
