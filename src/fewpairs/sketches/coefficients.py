@@ -143,3 +143,5 @@ RULES: dict[str, Rule] = {
     "chebyshev": by_chebyshev,
     "taylor": by_taylor,
 }
+#: The rules of fewpairs: they ask the function that they are given, and know nothing else.
+OWN_RULES = frozenset(RULES)

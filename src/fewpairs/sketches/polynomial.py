@@ -5,15 +5,15 @@ Everything happens in y = x / a with a = max‖u‖·max‖v‖, so that powers 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from fewpairs.arrays import FloatArray
 from fewpairs.errors import InputError
-from fewpairs.sketches.coefficients import RULES, Wanted
-from fewpairs.sketches.functions import apply
+from fewpairs.sketches.coefficients import OWN_RULES, RULES, Wanted
+from fewpairs.sketches.functions import Scaled, apply
 
 #: Points of the range, dense at its ends, at which the polynomial is compared with f.
 _COMPARED_POINTS = 2001
@@ -58,7 +58,7 @@ def fit_polynomial(wanted: Wanted, rule: str = "coreset") -> Polynomial:
     """Choose the coefficients of a polynomial, by a rule of the table `RULES`."""
     grid = wanted.radius * np.cos(np.linspace(0, np.pi, _COMPARED_POINTS))
     values = apply(wanted.function, grid)
-    found = np.asarray(RULES[rule](wanted))
+    found = np.asarray(_asked(rule, wanted))
     real = found.dtype.kind in "fiu" and bool(np.isfinite(found).all())
     coefficients = found.astype(np.float64) if real else np.empty(0)
     if coefficients.shape != (wanted.degree + 1,):
@@ -72,3 +72,16 @@ def fit_polynomial(wanted: Wanted, rule: str = "coreset") -> Polynomial:
         coefficients = np.maximum(coefficients, 0)
     residuals = np.polynomial.polynomial.polyval(grid / wanted.radius, coefficients) - values
     return Polynomial(coefficients, wanted.radius, float(np.abs(residuals).max()))
+
+
+def _asked(rule: str, wanted: Wanted) -> FloatArray:
+    """Ask a rule; one from outside is asked about f itself, not about f over a power of two.
+
+    Such a rule may know the coefficients of f without ever calling it.
+    """
+    function = wanted.function
+    if rule in OWN_RULES or not isinstance(function, Scaled):
+        return RULES[rule](wanted)
+    return (
+        np.asarray(RULES[rule](replace(wanted, function=function.function))) * 2.0**-function.power
+    )
