@@ -13,11 +13,12 @@ docs/tables/finding.md. Takes about an hour on one core.
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import numpy as np
 
 from benchmarks.shared.command import arguments, need_data
-from benchmarks.shared.kept_lines import KeptLines, add_option
+from benchmarks.shared.kept_lines import KeptLines, place_of
 from benchmarks.shared.matching_cases import CASES, Case
 from benchmarks.shared.matching_orders import (
     RECALLS,
@@ -90,7 +91,9 @@ def row(ways: list[np.ndarray | None]) -> list[str]:
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--only", nargs="+", choices=CASES, default=None)
-    add_option(parser, "finding")
+    parser.add_argument(
+        "--lines", type=Path, default=place_of("finding"), help="where lines are kept"
+    )
     options = parser.parse_args()
     need_data()
     names = options.only or (["rte", "mrpc"] if options.quick else list(CASES))

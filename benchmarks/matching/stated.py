@@ -11,13 +11,14 @@ one core.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.matching.finding import OTHER_GUIDES, SEEDS
 from benchmarks.shared.command import arguments, need_data
-from benchmarks.shared.kept_lines import KeptLines, add_option
+from benchmarks.shared.kept_lines import KeptLines, place_of
 from benchmarks.shared.matching_cases import CASES, Case
 from benchmarks.shared.matching_runs import kept_run, watched
 from benchmarks.shared.tables import publish, table
@@ -70,7 +71,9 @@ def row(case: Case, runs: list[dict[str, float]]) -> list[str]:
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--only", nargs="+", choices=CASES, default=None)
-    add_option(parser, "stated")
+    parser.add_argument(
+        "--lines", type=Path, default=place_of("stated"), help="where lines are kept"
+    )
     options = parser.parse_args()
     need_data()
     names = options.only or (["rte", "mrpc"] if options.quick else list(CASES))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import tempfile
 from pathlib import Path
@@ -32,7 +31,6 @@ class KeptLines:
                 file.write(json.dumps(line) + "\n")
 
 
-def add_option(parser: argparse.ArgumentParser, name: str) -> None:
-    """Let a user say where lines are kept."""
-    path = Path(tempfile.gettempdir()) / f"fewpairs-{name}.jsonl"
-    parser.add_argument("--lines", type=Path, default=path, help="where lines are kept")
+def place_of(name: str) -> Path:
+    """Where lines are kept unless a user says another place."""
+    return Path(tempfile.gettempdir()) / f"fewpairs-{name}.jsonl"
