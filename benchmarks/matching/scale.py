@@ -5,7 +5,7 @@ truth), and 200,000 made persons of whom 5 % are others with typing errors (rati
 recall 0.9; the truth are the pairs that were made). Each run has a process of its own, whose peak
 memory is told. Writes docs/tables/matching-scale.md.
 
-    python -m benchmarks.matching.scale [--quick] [--jobs N]
+    python -m benchmarks.matching.scale [--quick] [--cases places persons] [--jobs N]
 """
 
 from __future__ import annotations
@@ -78,6 +78,7 @@ def in_a_process(name: str, n: int, jobs: int) -> dict[str, object]:
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--cases", nargs="+", choices=list(CASES), default=list(CASES))
     parser.add_argument("--one", nargs=2, help="a case and its size, printed as JSON")
     options = parser.parse_args()
     need_data()
@@ -92,7 +93,7 @@ def main() -> None:
             "persons": 200_000,
         }
     )
-    results = {name: in_a_process(name, n, options.jobs) for name, n in sizes.items()}
+    results = {name: in_a_process(name, sizes[name], options.jobs) for name in options.cases}
     rows = [
         [
             name,
@@ -131,7 +132,9 @@ def main() -> None:
         "CPU s",
         "GB",
     ]
-    publish("matching-scale", f"{heading}\n\n{table(head, rows)}", quick=options.quick)
+    text = f"{heading}\n\n{table(head, rows)}"
+    print(text)
+    publish("matching-scale", text, quick=options.quick)
 
 
 if __name__ == "__main__":

@@ -91,6 +91,29 @@ def test_a_search_that_stops_at_the_last_blind_match_is_not_flattered():
     assert false / 1500 > 0.015  # no wider than it must be
 
 
+def test_fewer_missed_than_allowed_is_no_merit():
+    """A search that stops between two batches may have missed fewer than it had leave to."""
+    rng = np.random.default_rng(1)
+    matches, rest, drawn, may_miss = 500, 25_000, 500, 2
+    # Batches that end where a count of one or none would flatter most.
+    ends = [0, 260, 350, 500]
+    false = careless = 0
+    for _ in range(2000):
+        mine = np.flatnonzero(np.isin(np.arange(matches), rng.permutation(rest)[:drawn]))
+        for reached in ends:
+            missed = int((mine >= reached).sum())
+            if missed <= may_miss:
+                break
+        known = reached + missed
+        truth = known / matches
+        facts = {"left": rest - drawn, "met": len(mine)}
+        careful = stated(known, rest, drawn, missed, may_miss=may_miss if reached else 0, **facts)
+        false += careful.low > truth
+        careless += stated(known, rest, drawn, missed, **facts).low > truth
+    assert false / 2000 < 0.045 + 3 * np.sqrt(0.045 / 2000)
+    assert careless > false
+
+
 @pytest.mark.parametrize("wrong", [0, 1, 1.5, -0.1, "0.9", None, True, float("nan")])
 def test_a_wanted_recall_is_a_share(wrong):
     with pytest.raises(InputError, match="recall is"):

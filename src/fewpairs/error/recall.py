@@ -16,8 +16,9 @@ from fewpairs.arrays import FloatArray, IntArray, is_number
 from fewpairs.errors import InputError
 from fewpairs.numerics import most_affordable
 
-#: What may lie outside of the interval: nearly all of the 5 % on the side that matters.
-LOW_TAIL, HIGH_TAIL = 0.045, 0.005
+#: What may lie outside of the interval: nearly all of the 5 % on the side that matters, and what is
+#: left for a second draw.
+LOW_TAIL, HIGH_TAIL, SECOND_TAIL = 0.045, 0.0025, 0.0025
 #: Of more pairs than this the draw is taken to be with replacement, which is never too sure.
 _MANY = 10_000_000
 
@@ -83,7 +84,7 @@ class Recall:
         met = _counted(self.met, "match" if self.of == "matches" else "neighbour")
         text = (
             f"recall {_written(self.value)} (95 % interval {_written(self.low)} to "
-            f"{_written(self.high)}){found}; of {met} among "
+            f"{_written(self.high, up=True)}){found}; of {met} among "
             f"{self.blind:,} pairs drawn blindly, {self.missed:,} had been missed"
         )
         if self.target is not None and self.low < self.target:
@@ -106,6 +107,7 @@ def state_recall(
     missed: int,
     left: int,
     pairs: int,
+    may_miss: int = 0,
     met: int,
     target: float | None = None,
     tails: tuple[float, float] = (LOW_TAIL, HIGH_TAIL),
@@ -124,6 +126,9 @@ def state_recall(
         Matches among the drawn that the search has not reached.
     left : int
         Pairs that are not evaluated now.
+    may_miss : int, default=0
+        If the search went on after the draw: how many of the drawn matches it had leave to miss.
+        It stops between two batches, perhaps with fewer missed, which is no merit.
     pairs, met, target : as for `Recall`
     tails : (float, float)
         Chances that the truth lies below and above.
@@ -132,7 +137,7 @@ def state_recall(
     -------
     Recall
     """
-    most = min(_most(missed, rest, drawn, tails[0]), missed + left)
+    most = min(_most(max(missed, may_miss), rest, drawn, tails[0]), missed + left)
     middle = min(_most(missed, rest, drawn, 0.5), most)
     least = min(_least(missed, rest, drawn, tails[1]), middle)
     needed = 0 if target is None else blind_pairs(target, found, pairs)
@@ -215,6 +220,8 @@ def _counted(count: int, name: str) -> str:
     return f"{count:,} {name}{'' if count == 1 else several}"
 
 
-def _written(share: float) -> str:
-    """Write a share so that only 1 itself reads as 1."""
-    return f"{share:.3g}" if share in (0, 1) else f"{np.floor(share * 1000) / 1000:.3f}"
+def _written(share: float, *, up: bool = False) -> str:
+    """Write a share, rounded down so that only 1 itself reads as 1; an upper end is rounded up."""
+    if share in (0, 1):
+        return f"{share:.3g}"
+    return f"{(np.ceil if up else np.floor)(share * 1000) / 1000:.3f}"

@@ -7,6 +7,7 @@ import pytest
 from examples import Counter
 
 import fewpairs as fp
+from fewpairs.error.recall import state_recall
 from fewpairs.errors import InputError, RecallMissedWarning, SimilarityError
 
 
@@ -291,3 +292,41 @@ def test_a_function_that_ends_the_program_is_a_fault():
     similarity = fp.similarity(leaving, kind="pair", symmetric=True)
     with pytest.raises(SimilarityError, match="SystemExit"):
         fp.find_pairs(range(5), similarity, above=0.5)
+
+
+def test_a_second_draw_is_fresh_more_careful_and_loses_nothing():
+    from fewpairs.tasks.matching.blind import Blind
+    from fewpairs.tasks.matching.labels import Labels
+    from fewpairs.tasks.matching.threshold import Threshold
+    from fewpairs.tasks.matching.universe import Universe
+
+    matrix, _ = clustered(120)
+    oracle = fp.Oracle(range(120), fp.Precomputed(matrix))
+    universe, threshold = Universe(120, 120, square=True, symmetric=True), Threshold(0.5, True)
+    rng = np.random.default_rng(0)
+    first = Blind(oracle, universe, threshold, Labels(), 2000, rng)
+    second = Blind(oracle, universe, threshold, Labels(), 2000, rng, taken=first.keys)
+    assert not set(first.keys) & set(second.keys)
+    assert set(second.found(first.matches)) == set(first.matches) | set(second.matches)
+    both = np.concatenate([first.matches, second.matches])
+    facts = {"rest": 7140 - 2000, "drawn": 2000, "missed": len(second.matches), "left": 3140}
+    lows = [
+        state_recall(len(both), **facts, pairs=7140, met=0, tails=tails).low
+        for tails in ((0.0025, 0.0), (0.045, 0.0))
+    ]
+    assert second.state(0.95, both).low == lows[0] < lows[1]
+
+
+def test_the_search_learns_what_the_guide_does_not_say():
+    """Matches lie on a few items, which the guide knows nothing of; what was found tells."""
+    rng = np.random.default_rng(0)
+    hints = rng.normal(size=(300, 5))
+    hub = np.arange(300) < 12
+    matrix = (hub[:, None] | hub[None]) * 0.9 + 0.05 * rng.random((300, 300))
+    matrix = (matrix + matrix.T) / 2
+    found = fp.find_pairs(
+        range(300), fp.Precomputed(matrix), above=0.5, guide=hints, random_state=0
+    )
+    share = hub.sum() * 300 / (300 * 299 / 2)
+    assert len(found) > 0.9 * (12 * 288 + 66)
+    assert found.spent["ranked"] + found.spent["landmarks"] < 4 * share * 300 * 299 / 2

@@ -7,7 +7,14 @@ from dataclasses import replace
 import numpy as np
 
 from fewpairs.arrays import IntArray
-from fewpairs.error.recall import HIGH_TAIL, LOW_TAIL, Recall, blind_pairs, state_recall
+from fewpairs.error.recall import (
+    HIGH_TAIL,
+    LOW_TAIL,
+    SECOND_TAIL,
+    Recall,
+    blind_pairs,
+    state_recall,
+)
 from fewpairs.numerics import parts
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.tasks.matching.labels import Labels
@@ -37,6 +44,8 @@ class Blind:
         Of the search.
     count : int
     rng : numpy.random.Generator
+    may_miss : int, default=0
+        How many of their matches the search need not reach.
     taken : ndarray, optional
         Keys of blind pairs that were drawn before, and led to this draw: it states with so much
         more care that both statements together fail as often as one may.
@@ -52,6 +61,7 @@ class Blind:
         rng: np.random.Generator,
         *,
         taken: IntArray | None = None,
+        may_miss: int = 0,
     ) -> None:
         known = labels.keys if taken is None else np.union1d(labels.keys, taken)
         self.rest = universe.size - len(known)
@@ -60,7 +70,8 @@ class Blind:
         holds = [threshold.holds(oracle.entries(*universe.places(keys))) for keys in chunks]
         self.matches: IntArray = self.keys[np.concatenate([np.empty(0, dtype=bool), *holds])]
         self._labels, self._universe = labels, universe
-        self._tails = (LOW_TAIL, HIGH_TAIL) if taken is None else (HIGH_TAIL, 0.0)
+        self._tails = (LOW_TAIL, HIGH_TAIL) if taken is None else (SECOND_TAIL, 0.0)
+        self._may_miss, self._reached_at_draw = may_miss, len(labels)
         #: Matches that are known although the search has not reached them.
         self._elsewhere = np.empty(0, dtype=np.int64) if taken is None else taken
 
@@ -73,7 +84,7 @@ class Blind:
         rest = self.rest - len(self.keys)
         rate = len(self.missed) / max(len(self.keys), 1)
         for missed in range(_MOST_MISSED):
-            count = blind_pairs(recall, found, rest, missed=missed, tail=HIGH_TAIL)
+            count = blind_pairs(recall, found, rest, missed=missed, tail=SECOND_TAIL)
             expected = rate * count
             if missed >= expected + expected**0.5:
                 return count
@@ -100,6 +111,7 @@ class Blind:
             left=left,
             pairs=self._universe.size,
             met=len(self.matches),
+            may_miss=self._may_miss if len(self._labels) > self._reached_at_draw else 0,
             target=target,
             tails=self._tails,
         )

@@ -56,7 +56,7 @@ def find_pairs(
         The share of all matches to find. The search ends when the lower end of the stated
         interval is at least this. Where that takes half of all pairs or more, all are evaluated if
         they are no more than a million, or four times what was; of more, a warning says what it
-        would take.
+        would take, and ``budget=`` as many pairs as there are lets it be spent.
     budget : int or float, optional
         The most to spend: evaluations, or (a float below 1) a share of all pairs. The search then
         finds what it can, and states what it knows.
@@ -103,7 +103,7 @@ def find_pairs(
         guide, oracle.items, None if oracle.square else oracle.others, oracle.similarity
     )
     rng = oracle.generator(random_state)
-    run = Run(oracle, universe, threshold, allowed, wanted, rng)
+    run = Run(oracle, universe, threshold, allowed, wanted, rng, unasked=budget is None)
     with oracle.run(allowed * oracle.planner.per_entry, rng), one_blas_thread():
         stated, keys = run.carry_out(guides)
         rows, columns = universe.places(keys)

@@ -17,11 +17,11 @@ from fewpairs.tasks.matching.guides import Guide
 from fewpairs.tasks.matching.ranking import Ranking
 from fewpairs.tasks.matching.universe import Universe
 
-#: Rows that the ranking learns from, and landmarks where there is no guide: the fewest with which
-#: it beats a guide alone on real models (docs/finding.md).
+#: Rows that the ranking learns from, and landmarks where there is no guide: few, because each costs
+#: as much as a candidate of every item.
 _TRAINING, _LANDMARKS = 5, 10
-#: The blind rows can state the recall if the true one is a fifth of the way from there to 1 short
-#: of 1: with fewer rows the search would have to go deeper, with more they cost more than that.
+#: There are as many blind rows as state a recall R if the true one is 1 − 0.2·(1 − R), 0.99 for
+#: 0.95: with fewer the search would have to go deeper, with more they cost more than that.
 _SLACK = 0.2
 #: Shares of a budget that training rows and landmarks, and blind rows, may take.
 _TRAINING_SHARE, _BLIND_SHARE = 0.1, 0.4
@@ -72,6 +72,7 @@ class Neighborhoods:
         self.spent = {"ranked": 0, "landmarks": 0, "training": 0, "blind": 0}
         self._shares: FloatArray = np.empty(0)
         self._exact = False
+        self._whole = 0
 
     def carry_out(self, guides: list[Guide]) -> Chosen:
         """Return items, neighbours and similarities, item by item, the best first."""
@@ -95,6 +96,7 @@ class Neighborhoods:
         left, right = self._features.combined(weights)
         candidates = self._deep_enough(judges, left, right)
         whole = np.sort(np.concatenate([training, judges]))
+        self._whole = len(whole)
         return self._with_whole_rows(self._evaluate(candidates), whole)
 
     def stated(self) -> Recall:
@@ -104,9 +106,13 @@ class Neighborhoods:
         if self._exact:
             value = low = high = 1.0
         else:
-            value = float(self._shares.mean()) if len(self._shares) else 0.0
-            low = least_mean(self._shares, LOW_TAIL)
-            high = most_mean(self._shares, HIGH_TAIL) if len(self._shares) else 1.0
+            # Rows that were read whole are exact; the judges speak for all others.
+            ends = (
+                float(self._shares.mean()) if len(self._shares) else 0.0,
+                least_mean(self._shares, LOW_TAIL),
+                most_mean(self._shares, HIGH_TAIL) if len(self._shares) else 1.0,
+            )
+            value, low, high = ((self._whole + (n - self._whole) * end) / n for end in ends)
         drawn, hits = len(self._shares), round(float(self._shares.sum()) * self._k)
         return Recall(
             value=value,

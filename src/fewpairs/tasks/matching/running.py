@@ -44,6 +44,8 @@ class Run:
     recall : float
         That is to be stated.
     rng : numpy.random.Generator
+    unasked : bool, default=True
+        Whether nobody has said how much may be spent.
 
     Attributes
     ----------
@@ -59,7 +61,10 @@ class Run:
         allowed: int,
         recall: float,
         rng: np.random.Generator,
+        *,
+        unasked: bool = True,
     ) -> None:
+        self._unasked = unasked
         self._oracle, self._universe, self._threshold = oracle, universe, threshold
         self._recall, self._allowed = recall, allowed
         # Blind pairs are drawn from a source of their own: the order of the search must not depend
@@ -69,7 +74,7 @@ class Run:
         )
         self.spent: Spent = {"ranked": 0, "landmarks": 0, "blind": 0, "symmetry": 0}
         self._blind: list[Blind] = []
-        self._ranked_at_draw = self._worth_digging = self._may_miss = 0
+        self._ranked_at_draw = self._worth_digging = self._may_miss = self._price_of_lines = 0
 
     def carry_out(self, guides: list[Guide]) -> tuple[Recall, IntArray]:
         """Return what is stated, and the keys of all matches that were found."""
@@ -91,7 +96,7 @@ class Run:
                 self._buy(search, steering, count)
             elif not self._blind and steering.is_time_to_draw:
                 self._may_miss = steering.may_miss
-                self._draw(search, steering.price)
+                self._draw(search, steering.price, self._may_miss)
                 self._ranked_at_draw = steering.ranked
                 self._worth_digging = max(len(self._blind[0].keys), steering.ranked)
             elif (room := self._room(search)) > 0:
@@ -118,18 +123,18 @@ class Run:
 
     def _buy(self, search: Search, steering: Steering, count: int) -> None:
         reached, found = len(search.labels), search.labels.found
-        paid = self.spent["landmarks"]
         self._charged("landmarks", search.buy_landmarks, count)
+        # What they cost alone: what was really paid depends on where blind pairs lie.
+        self._price_of_lines += steering.price_of_landmarks * self._oracle.planner.per_entry
         pairs = len(search.labels) - reached
         steering.bought_landmarks(pairs, search.labels.found - found)
         if self._allowed < self._universe.size:
             # Landmarks compared with themselves are no pairs, and are paid for all the same.
-            cost = (self.spent["landmarks"] - paid) // self._oracle.planner.per_entry
-            steering.allowed -= max(cost - pairs, 0)
+            steering.allowed -= max(steering.price_of_landmarks - pairs, 0)
 
-    def _draw(self, search: Search, count: int) -> None:
+    def _draw(self, search: Search, count: int, may_miss: int = 0) -> None:
         left = search.left
-        if 2 * count >= left and self._allowed >= self._universe.size:
+        if 2 * count >= left and self._unasked:
             items = self._universe.n + self._universe.m
             few = left <= max(_FEW, _TIMES * len(search.labels))
             count = left if few else max(len(search.labels), _FOR_EACH * items)
@@ -144,6 +149,7 @@ class Run:
                 count,
                 self._blind_rng,
                 taken=before,
+                may_miss=may_miss,
             ),
         )
         self._blind.append(blind)
@@ -173,7 +179,7 @@ class Run:
         """
         if self._allowed >= self._universe.size:
             return search.left
-        beside = self.spent["symmetry"] + self.spent["landmarks"] + self.spent["blind"]
+        beside = self.spent["symmetry"] + self._price_of_lines + self.spent["blind"]
         return self._allowed - search.ranked - beside // self._oracle.planner.per_entry
 
     def _charged(

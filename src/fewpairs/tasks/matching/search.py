@@ -43,7 +43,6 @@ class Search:
     threshold : Threshold
     guides : list of Guide
     rng : numpy.random.Generator
-    n_jobs : int
     """
 
     def __init__(
@@ -153,6 +152,8 @@ class Search:
             keys = universe.draw(_CANDIDATES, self.labels.keys, self._rng)
         else:
             keys = self._proposed()
+            if not len(keys):  # no cell holds a further one
+                keys = universe.draw(_CANDIDATES, self.labels.keys, self._rng)
         return keys, self._features.of(*universe.places(keys))
 
     def _proposed(self) -> IntArray:

@@ -1,8 +1,8 @@
 """When to go on searching, when to buy landmarks, when to draw blind pairs, and how many.
 
 Nothing here knows what the blind pairs hold: decisions rest on what was reached, so that a
-statement made from the blind pairs stays true. The constants are shares of costs; each was tried
-at half and at twice its value (docs/finding.md).
+statement made from the blind pairs stays true. The constants are shares of costs, chosen on the
+cases of docs/tables/finding.md; none of them bears on what is stated.
 """
 
 from __future__ import annotations
