@@ -222,7 +222,7 @@ def false_statements(stated: fp.Recall, true: float, target: float) -> dict[str,
         LOW_ABOVE: stated.low > true + 1e-12,
         HIGH_BELOW: stated.high < true - 1e-12,
         CLAIMED: stated.reached and true < target,
-        "exact, and it is not": stated.exact and abs(stated.low - true) > 1e-12,
+        "exact, and it is not": stated.complete and abs(stated.low - true) > 1e-12,
         "value outside of the interval": not stated.low <= stated.value <= stated.high,
         "a sentence that does not read": "nan" in str(stated),
     }
