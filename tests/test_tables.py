@@ -254,3 +254,11 @@ def test_standard_input_is_read_as_its_format_says(monkeypatch, tmp_path, packin
         table(Path("-"), form="xlsx")
     with pytest.raises(InputError, match="no file '-'"):
         table(Path("-"))
+
+
+def test_a_quote_that_is_never_closed_is_told(tmp_path):
+    """Otherwise it would swallow all rows that follow."""
+    path = tmp_path / "open.csv"
+    path.write_text('id,name\n1,"abc\n2,d\n')
+    with pytest.raises(InputError, match="unexpected end of data"):
+        table(path)

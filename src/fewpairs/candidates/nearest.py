@@ -9,13 +9,11 @@ import numpy.typing as npt
 
 from fewpairs.arrays import IntArray, SingleArray
 from fewpairs.candidates.nearby import nearest_by_cells
+from fewpairs.candidates.rows import GROUP, largest_of_rows
 from fewpairs.candidates.tiles import in_order
 from fewpairs.numerics import parts
 from fewpairs.parallel import count_jobs
 
-#: Products of which the maximum is taken first: groups of 32 leave a hundredth of 50,000 products
-#: to look at.
-_GROUP = 32
 #: Pairs of which every product is computed: 50,000 items on both sides, 15 s at 128 dimensions.
 EXACT_UP_TO = 5 * 10**9 // 2
 #: Products that are held at a time by a thread: 32 MB.
@@ -95,49 +93,20 @@ def _among_all(
     columns = np.empty((n, per_item), dtype=np.int64)
     products = np.empty((n, per_item), dtype=np.float32)
     across = np.ascontiguousarray(right.T)
-    groups = -(-m // _GROUP)
+    groups = -(-m // GROUP)
 
     def fill(rows: slice) -> None:
         here = np.arange(rows.start, rows.stop)
-        block = np.full((len(here), groups * _GROUP), -np.inf, dtype=np.float32)
+        block = np.full((len(here), groups * GROUP), -np.inf, dtype=np.float32)
         np.matmul(left[rows], across, out=block[:, :m])
         if square:
             block[here - rows.start, here] = -np.inf
-        found = np.sort(_largest(block, groups, per_item), axis=1)
+        found = np.sort(largest_of_rows(block, groups, per_item), axis=1)
         values = np.take_along_axis(block, found, axis=1)
         order = np.argsort(-values, axis=1, kind="stable")
         columns[rows] = np.take_along_axis(found, order, axis=1)
         products[rows] = np.take_along_axis(values, order, axis=1)
 
-    for _ in in_order(fill, parts(n, max(1, _HELD // (groups * _GROUP))), n_jobs):
+    for _ in in_order(fill, parts(n, max(1, _HELD // (groups * GROUP))), n_jobs):
         pass
     return columns, products
-
-
-def _largest(block: SingleArray, groups: int, count: int) -> IntArray:
-    """Return the places of the `count` largest of each row.
-
-    They lie in the `count` groups with the largest maxima, and a maximum is much cheaper than a
-    partial sort of the whole row.
-    """
-    if groups <= 2 * count:
-        return _partitioned(block, count)
-    # A group is every so-many-th product: maxima of whole rows are then taken at a time.
-    maxima = block.reshape(len(block), _GROUP, groups).max(axis=1)
-    best = _partitioned(maxima, count)
-    places = (best[:, None, :] + groups * np.arange(_GROUP)[:, None]).reshape(len(block), -1)
-    inside = _partitioned(np.take_along_axis(block, places, axis=1), count)
-    return np.take_along_axis(places, inside, axis=1)
-
-
-def _partitioned(values: SingleArray, count: int) -> IntArray:
-    """Return the places of the `count` largest of each row, in any order.
-
-    Values are partitioned several times faster than places, and tell the places unless the last
-    one has equals.
-    """
-    least = np.partition(values, -count, axis=1)[:, -count]
-    chosen = values >= least[:, None]
-    if np.count_nonzero(chosen) > count * len(values):
-        return np.argpartition(-values, count - 1, axis=1)[:, :count]
-    return np.nonzero(chosen)[1].reshape(len(values), count)

@@ -170,8 +170,7 @@ def test_after_a_fault_only_the_rest_is_paid_for(fault):
     whole = Counter(matrix)
     options = {"above": 0.5, "guide": hints, "random_state": 5}
     uninterrupted = fp.find_pairs(range(80), whole.similarity("pair"), **options)
-    if fault > len(whole.asked):
-        pytest.skip("the run is over by then")
+    fault = min(fault, len(whole.asked) - 1)
     counter = Counter(matrix)
 
     def failing(a, b):

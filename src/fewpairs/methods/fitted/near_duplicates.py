@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fewpairs.arrays import IntArray, SingleArray
+from fewpairs.candidates.rows import GROUP, largest_of_rows
 
 #: Up to this many items every pair of profiles is compared (n² work, no evaluations).
 EXACT_UP_TO = 50_000
@@ -15,9 +16,8 @@ EXACT_UP_TO = 50_000
 #: of 512 is one product that fits the cache; four trees find most near-duplicates, which lie on the
 #: same side of most splits.
 _LEAF, _TREES = 512, 4
-#: Scores of which the maximum is taken first, and rows that are compared at a time: groups of 32
-#: leave a hundredth of 50,000 scores to look at, 512 rows of which take 100 MB.
-_GROUP, _ROWS = 32, 512
+#: Rows that are compared at a time: of 50,000 items they take 100 MB.
+_ROWS = 512
 #: Below every product of unit vectors.
 _NOTHING = -2.0
 
@@ -80,14 +80,14 @@ def near_between(
     per_item = min(per_item, m)
     if per_item < 1 or n * m > EXACT_UP_TO**2:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    groups = -(-m // _GROUP)
-    padded = np.full((min(_ROWS, n), groups * _GROUP), _NOTHING, dtype=profiles.dtype)
+    groups = -(-m // GROUP)
+    padded = np.full((min(_ROWS, n), groups * GROUP), _NOTHING, dtype=profiles.dtype)
     places, scores = [], []
     for start in range(0, n, _ROWS):
         part = profiles[start : start + _ROWS]
         block = padded[: len(part)]
         np.matmul(part, others.T, out=block[:, :m])
-        near = _largest(block, groups, per_item)
+        near = largest_of_rows(block, groups, per_item)
         places.append(near.ravel())
         scores.append(np.take_along_axis(block, near, axis=1).ravel())
     order = np.argsort(-np.concatenate(scores), kind="stable")
@@ -116,14 +116,14 @@ class _Neighbours:
             return
         whole = n == len(profiles)
         mine = profiles if whole else profiles[names]
-        groups = -(-n // _GROUP)
-        padded = np.full((min(_ROWS, n), groups * _GROUP), _NOTHING, dtype=profiles.dtype)
+        groups = -(-n // GROUP)
+        padded = np.full((min(_ROWS, n), groups * GROUP), _NOTHING, dtype=profiles.dtype)
         for start in range(0, n, _ROWS):
             rows = np.arange(start, min(start + _ROWS, n))
             block = padded[: len(rows)]
             np.matmul(mine[rows], mine.T, out=block[:, :n])
             block[np.arange(len(rows)), rows] = _NOTHING
-            near = _largest(block, groups, per_item)
+            near = largest_of_rows(block, groups, per_item)
             found = names[near].astype(np.int32)
             scores = np.take_along_axis(block, near, axis=1)
             if whole:  # nothing was found before
@@ -151,35 +151,6 @@ class _Neighbours:
         i, j = i[held], j[held]
         keys, first = np.unique(np.minimum(i, j) * n + np.maximum(i, j), return_index=True)
         return keys, self.scores.ravel()[held][first]
-
-
-def _largest(block: SingleArray, groups: int, count: int) -> IntArray:
-    """Return the places of the `count` largest of each row.
-
-    They lie in the `count` groups with the largest maxima, and a maximum is much cheaper than a
-    partial sort of the whole row.
-    """
-    if groups <= 2 * count:
-        return _partitioned(block, count)
-    # A group is every so-many-th score: maxima of whole rows are then taken at a time.
-    maxima = block.reshape(len(block), _GROUP, groups).max(axis=1)
-    best = _partitioned(maxima, count)
-    places = (best[:, None, :] + groups * np.arange(_GROUP)[:, None]).reshape(len(block), -1)
-    inside = _partitioned(np.take_along_axis(block, places, axis=1), count)
-    return np.take_along_axis(places, inside, axis=1)
-
-
-def _partitioned(values: SingleArray, count: int) -> IntArray:
-    """Return the places of the `count` largest of each row, in any order.
-
-    Values are partitioned several times faster than places, and tell the places unless the last
-    one has equals.
-    """
-    least = np.partition(values, -count, axis=1)[:, -count]
-    chosen = values >= least[:, None]
-    if np.count_nonzero(chosen) > count * len(values):
-        return np.argpartition(-values, count - 1, axis=1)[:, :count]
-    return np.nonzero(chosen)[1].reshape(len(values), count)
 
 
 def _leaves(profiles: SingleArray, members: IntArray, rng: np.random.Generator) -> list[IntArray]:
