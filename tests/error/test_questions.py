@@ -169,3 +169,17 @@ def test_pairs_that_are_left_over_may_be_wrong():
     assert ask(ones_in(20), np.zeros(1000), np.full(1000, 0.02)).left_over() == 0
     wrong = np.full(5000, 2 * 0.4**2)
     assert ask(ones_in(20), np.zeros(5000), wrong, stands_for=stands_for).left_over() == 0
+
+
+def test_what_was_missed_is_predicted_no_better_than_what_was_drawn():
+    drawn = np.full(100, 0.5)
+    by_middle = 2 * 0.5**2  # both orders
+    block = ones_in(20)
+    assert ask(block, drawn, np.full(100, by_middle)).residuals_of(1.5) == 1.0
+    worse = ask(block, drawn, np.full(100, 1.2 * by_middle))
+    assert worse.residuals_of(1.5) == pytest.approx(1.2)
+    assert worse.residuals_of(1.1) == 1.1
+    assert worse.residuals_of(0.9) == 1.0
+    # A middle that is right everywhere.
+    assert ask(block, np.zeros(100), np.full(100, 0.1)).residuals_of(1.5) == 1.5
+    assert ask(block, np.zeros(100), np.zeros(100)).residuals_of(1.5) == 1.0

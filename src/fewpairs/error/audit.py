@@ -258,4 +258,5 @@ def judge(
     # Pairs of different items are the first stratum.
     drawn = DrawnPairs(audit.values[left], audit.stands_for[left], strata[0].residuals)
     missed = missed_mass(known, unseen, drawn, verdict.estimate.high * verdict.estimate.high * B)
-    return vouched(widened(verdict, B, missed), len(drawn.values))
+    wide = widened(verdict, B, missed)
+    return vouched(wide, B, len(drawn.values), lambda: unseen.predicted_squares(matrix))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from fewpairs.error.estimate import ErrorEstimate
@@ -44,21 +46,40 @@ def missed_mass(known: Known, unseen: Unseen, drawn: DrawnPairs, stated: float) 
     if beyond.high > missed.high and (telling or beyond.high > _DWARFED * stated):
         missed = missed._replace(high=beyond.high, squares=beyond.squares)
     hidden = max(tails.unlike_lines(), tails.unlike_landmarks(), tails.left_over())
-    return missed._replace(high=missed.high + hidden)
+    residuals = tails.residuals_of(missed.squares)
+    return missed._replace(high=missed.high + hidden, residuals=residuals)
 
 
-def vouched(verdict: Verdict, drawn: int) -> Verdict:
-    """Let the interval reach up to 1, the error of predicting zeros, where few pairs were drawn."""
-    estimate = verdict.estimate
-    if drawn >= _FEWEST_TO_VOUCH or estimate.high >= 1:
+def vouched(verdict: Verdict, B: float, drawn: int, predicted: Callable[[], float]) -> Verdict:
+    """Let the interval reach up to 1, the error of predicting zeros, where few pairs were drawn.
+
+    Or further, where predictions are larger than the matrix: nobody knows what is right of them.
+
+    Parameters
+    ----------
+    verdict : Verdict
+    B : float
+        Squared values of the whole matrix, estimated.
+    drawn : int
+        Pairs that were drawn.
+    predicted : callable
+        Returns the sum of the squared predictions of what is unseen.
+
+    Returns
+    -------
+    Verdict
+    """
+    if drawn >= _FEWEST_TO_VOUCH:
         return verdict
-    return verdict._replace(estimate=estimate._replace(high=1.0))
+    high = max(verdict.estimate.high, 1.0, float(np.sqrt(predicted() / B)))
+    return verdict._replace(estimate=verdict.estimate._replace(high=high))
 
 
 def widened(verdict: Verdict, B: float, missed: Missed) -> Verdict:
     """Let the interval hold whatever the missed mass may be: all error, or none.
 
-    With ε² = A/B, a mass D of which all is error leads to (A + D)/(B + κD), and none to A/(B + κD).
+    With ε² = A/B, a mass D of which all is error leads to (A + ρD)/(B + κD), and none to
+    A/(B + κD).
     """
     estimate = verdict.estimate
     if missed.high <= 0 or B <= 0:
@@ -67,7 +88,7 @@ def widened(verdict: Verdict, B: float, missed: Missed) -> Verdict:
     mass, high, squares = missed.mass / B, missed.high / B, missed.squares
 
     def with_error(error: float, more: float) -> float:
-        return float(np.sqrt((error * error + more) / (1 + squares * more)))
+        return float(np.sqrt((error * error + missed.residuals * more) / (1 + squares * more)))
 
     value = with_error(estimate.value, mass)
     top = max(estimate.high, value)

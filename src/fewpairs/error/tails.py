@@ -81,12 +81,16 @@ class Missed(NamedTuple):
         Squared values, as a multiple of the mass.
     unknown : bool
         Whether the mass is only known to be no more than if every pair were as far off as can be.
+    residuals : float
+        Squared residuals, as a multiple of the mass: 1 if what is missed was predicted to lie in
+        the middle, as many as there are squared values if it was predicted to be zero.
     """
 
     mass: float
     high: float
     squares: float
     unknown: bool = False
+    residuals: float = 1.0
 
 
 NOTHING = Missed(0.0, 0.0, 1.0)
@@ -204,6 +208,26 @@ class Tails:
         if m < _MOST_DRAWN * self.n_pairs or self._worst() >= _QUITE_WRONG * self._range():
             return 0.0
         return float(min(self._not_drawn(), self.n_pairs - m) * self.orders * self._range() ** 2)
+
+    def residuals_of(self, squares: float) -> float:
+        """Return squared residuals of what was missed, as a multiple of its mass.
+
+        It is taken to be predicted as the drawn pairs were: no worse than by the middle, or, where
+        the result does worse on them than the middle would, up to no better than by zero.
+
+        Parameters
+        ----------
+        squares : float
+            Squared values of what was missed, as a multiple of its mass.
+        """
+        weights = self.drawn.stands_for
+        by_middle = self.orders * float(weights @ self.drawn_far**2)
+        rounding = _ROUNDING * float(weights @ self.drawn.values**2)
+        found = float(weights @ self.drawn.residuals)
+        if squares <= 1 or found <= by_middle + rounding:
+            return 1.0
+        # In this order a middle that is right everywhere divides nothing.
+        return squares if found >= squares * by_middle else found / by_middle
 
     def _not_drawn(self) -> float:
         """Return how many pairs of a kind there may be, beside those drawn, if none was drawn.

@@ -140,6 +140,16 @@ class Unseen:
             beliefs=beliefs,
         )
 
+    def predicted_squares(self, matrix: Approximation) -> float:
+        """Return the sum of the squared predictions between these rows and columns.
+
+        With G = LᵀL and H = RᵀR the sum of (LCRᵀ)² is Σ (GC) ∘ (CH), and none is written down. The
+        few entries between them that are known after all are counted with the others.
+        """
+        left, right = matrix.left[self.rows], matrix.right[self.columns]
+        total = np.einsum("ij,ij->", left.T @ left @ matrix.core, matrix.core @ (right.T @ right))
+        return max(0.0, float(total))
+
     def beliefs(
         self, matrix: Approximation, oracle: Oracle, known: Known, ready: SingleArray | None = None
     ) -> Beliefs:
