@@ -13,6 +13,7 @@ from typing import Any
 
 import threadpoolctl
 
+from fewpairs.arrays import is_number
 from fewpairs.errors import InputError, MemoryCeilingError
 
 #: Largest array, in bytes, that a convenience such as `to_dense` will allocate unasked.
@@ -28,7 +29,7 @@ def count_jobs(n_jobs: int | None) -> int:
     """Turn scikit-learn's `n_jobs` into a number of threads; -1 means all cores."""
     if n_jobs is None:
         return 1
-    if isinstance(n_jobs, bool) or int(n_jobs) != n_jobs or n_jobs == 0:
+    if not is_number(n_jobs) or int(n_jobs) != n_jobs or n_jobs == 0:
         raise InputError(
             f"n_jobs is {n_jobs!r}.",
             "It is the number of threads that evaluate the similarity.",

@@ -117,3 +117,9 @@ def test_an_oracle_in_the_wrong_place_is_named():
         fp.approximate(range(20), oracle)
     with pytest.raises(InputError, match="two sets"):
         fp.inspect(fp.Oracle(range(5), fp.Precomputed(np.eye(20)), others=range(9)))
+
+
+@pytest.mark.parametrize("jobs", ["two", 0, 1.5, True, [2], float("nan"), float("inf")])
+def test_threads_that_are_no_number_are_refused(jobs):
+    with pytest.raises(fp.errors.InputError, match="number of threads"):
+        fp.approximate(range(4), fp.Precomputed(np.eye(4)), n_jobs=jobs)
