@@ -15,6 +15,7 @@ from fewpairs.oracle.oracle import Oracle
 from fewpairs.tasks.matching.features import Features
 from fewpairs.tasks.matching.guides import Guide
 from fewpairs.tasks.matching.ranking import Ranking
+from fewpairs.tasks.matching.symmetry import check_symmetry
 from fewpairs.tasks.matching.universe import Universe
 
 #: Rows that the ranking learns from, and landmarks where there is no guide: few, because each costs
@@ -69,7 +70,7 @@ class Neighborhoods:
         self._k = min(k, m - 1 if oracle.square else m)
         self._sign = -1.0 if nearest_last else 1.0
         self._universe = Universe(n, m, square=oracle.square, symmetric=oracle.symmetric)
-        self.spent = {"ranked": 0, "landmarks": 0, "training": 0, "blind": 0}
+        self.spent = {"ranked": 0, "landmarks": 0, "training": 0, "blind": 0, "symmetry": 0}
         self._shares: FloatArray = np.empty(0)
         self._exact = False
         self._whole = 0
@@ -81,12 +82,16 @@ class Neighborhoods:
             self._exact = True
             nothing = np.empty(0, dtype=np.int64)
             return nothing, nothing, np.empty(0)
-        rows = max(n, m) * self._per_entry
+        self.spent["symmetry"] += check_symmetry(
+            self._oracle, self._universe, self._allowed // self._per_entry, self._rng
+        )
+        # In rows, as if each were new and none of its entries known.
+        room = (self._allowed - self.spent["symmetry"]) / (max(n, m) * self._per_entry)
         wanted = rows_for(1 - _SLACK * (1 - self._recall), self._recall, LOW_TAIL)
         counts = [
-            min(_TRAINING, int(_TRAINING_SHARE * self._allowed / rows)),
-            0 if guides else min(_LANDMARKS, n, m, int(_TRAINING_SHARE * self._allowed / rows)),
-            min(wanted, int(_BLIND_SHARE * self._allowed / rows)),
+            min(_TRAINING, int(_TRAINING_SHARE * room)),
+            0 if guides else min(_LANDMARKS, n, m, int(_TRAINING_SHARE * room)),
+            min(wanted, int(_BLIND_SHARE * room)),
         ]
         if self._allowed >= self._everything_costs and sum(counts) + wanted >= n // 2:
             return self._everything()
