@@ -46,7 +46,7 @@ class Neighborhoods:
     recall : float
         That is to be stated.
     rng : numpy.random.Generator
-    nearest_last : bool
+    small_is_near : bool
         Whether small values are near.
 
     Attributes
@@ -63,12 +63,12 @@ class Neighborhoods:
         recall: float,
         rng: np.random.Generator,
         *,
-        nearest_last: bool,
+        small_is_near: bool,
     ) -> None:
         self._oracle, self._allowed, self._recall, self._rng = oracle, allowed, recall, rng
         n, m = oracle.shape
         self._k = min(k, m - 1 if oracle.square else m)
-        self._sign = -1.0 if nearest_last else 1.0
+        self._sign = -1.0 if small_is_near else 1.0
         self._universe = Universe(n, m, square=oracle.square, symmetric=oracle.symmetric)
         self.spent = {"ranked": 0, "landmarks": 0, "training": 0, "blind": 0, "symmetry": 0}
         self._shares: FloatArray = np.empty(0)
