@@ -19,16 +19,7 @@ import numpy as np
 
 import fewpairs as fp
 from benchmarks.shared import matching_cases as made
-from benchmarks.shared.recall_runs import (
-    HEADINGS,
-    Run,
-    noted,
-    noted_runs,
-    options_of,
-    summed,
-    verdict,
-)
-from benchmarks.shared.tables import publish, table
+from benchmarks.shared.recall_runs import Run, noted, noted_runs, options_of, show, summed
 
 K = 10
 #: Rounding of scores that are as near as the last neighbour, in single precision.
@@ -98,15 +89,13 @@ def main() -> None:
     tasks = {name: Task(make()) for name, (make, _) in RUNS.items()}
     every = noted_runs(options, RUNS, lambda name, seed: tasks[name].run(seed, RUNS[name][1]))
     rows = [[name, f"{runs[0]['items']}", *summed(runs)] for name, runs in every.items()]
-    text = (
+    caption = (
         f"Whole runs of `find_nearest` for the {K} nearest of every item, which asks for a recall "
         "of 0.95: share of runs whose 95 % interval holds the true recall, and how often 0.95 is "
         "claimed, and falsely. What was evaluated, and what of it in the rows that judge, is a "
-        "share of all pairs; a budget is a share of these and of every item with itself. "
-        f"{verdict(rows)}\n\n{table(('case', 'items', *HEADINGS), rows)}\n"
+        "share of all pairs; a budget is a share of these and of every item with itself."
     )
-    print("\n" + text)
-    publish("nearest-coverage", text, quick=options.quick)
+    show("nearest-coverage", caption, ("case", "items"), rows, quick=options.quick)
 
 
 if __name__ == "__main__":

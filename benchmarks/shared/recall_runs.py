@@ -6,7 +6,7 @@ import argparse
 import json
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from benchmarks.reliability.coverage import upper_bound
 from benchmarks.shared.command import arguments, need_data
+from benchmarks.shared.tables import publish, table
 from fewpairs.error.recall import Recall
 
 #: What `summed` returns.
@@ -114,10 +115,14 @@ def holds(run: Run) -> bool:
     return run["low"] <= run["true"] + 1e-12 and run["true"] <= run["high"] + 1e-12
 
 
-def verdict(rows: list[list[str]]) -> str:
-    """How many cases fail."""
+def show(
+    name: str, caption: str, headings: Sequence[str], rows: list[list[str]], *, quick: bool
+) -> None:
+    """Print the table, with how many cases fail, and publish it."""
     failed = sum(any("fails" in cell for cell in row) for row in rows)
-    return (
-        "A case fails where the 99 % upper bound of its coverage is below 0.95: "
-        f"{failed} of {len(rows)} do."
+    text = (
+        f"{caption} A case fails where the 99 % upper bound of its coverage is below 0.95: "
+        f"{failed} of {len(rows)} do.\n\n{table((*headings, *HEADINGS), rows)}\n"
     )
+    print("\n" + text)
+    publish(name, text, quick=quick)
