@@ -127,6 +127,19 @@ def test_with_fewer_than_four_matches_the_guide_decides(fits):
     assert not fits
 
 
+def test_weights_are_those_of_the_features_as_they_are():
+    """Not of standardised ones: products of vectors are taken with them."""
+    rng = np.random.default_rng(0)
+    features = (rng.normal(size=(300, 3)) * [1.0, 50.0, 0.02]).astype(np.float32)
+    matching = features @ [1.0, 0.02, 50.0] + rng.normal(size=300) > 1
+    ranking = Ranking(features, matching, np.ones(300), products=False)
+    odds = ranking(features)
+    np.testing.assert_allclose(
+        odds - odds[0], (features - features[0]) @ ranking.weights, atol=1e-4
+    )
+    assert (ranking.weights > 0).all()
+
+
 # ---------------------------------------------------------------------- what it proposes
 
 
