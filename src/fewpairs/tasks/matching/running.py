@@ -78,7 +78,7 @@ class Run:
     def carry_out(self, guides: list[Guide]) -> tuple[Recall, IntArray]:
         """Return what is stated, and the keys of all matches that were found."""
         universe = self._universe
-        self.spent["symmetry"] += check_symmetry(self._oracle, universe, self._allowed, self._rng)
+        self._check_symmetry()
         search = Search(self._oracle, universe, self._threshold, guides, self._rng)
         count = min(LANDMARKS, universe.n, universe.m)
         planner, limited = self._oracle.planner, self._allowed < universe.size
@@ -111,6 +111,11 @@ class Run:
         return np.concatenate([np.empty(0), *(self._oracle.entries(*places) for places in drawn)])
 
     # ------------------------------------------------------------------ steps
+
+    def _check_symmetry(self) -> None:
+        self.spent["symmetry"] += check_symmetry(
+            self._oracle, self._universe, self._allowed, self._rng
+        )
 
     def _buy(self, search: Search, steering: Steering, count: int) -> None:
         reached, found = len(search.labels), search.labels.found
