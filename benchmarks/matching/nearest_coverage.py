@@ -19,7 +19,8 @@ import numpy as np
 
 import fewpairs as fp
 from benchmarks.shared import matching_cases as made
-from benchmarks.shared.recall_runs import Run, noted, noted_runs, options_of, show, summed
+from benchmarks.shared.recall_runs import Run, noted, noted_runs, options_of, summed, written
+from benchmarks.shared.tables import publish
 
 K = 10
 #: Rounding of scores that are as near as the last neighbour, in single precision.
@@ -95,7 +96,9 @@ def main() -> None:
         "claimed, and falsely. What was evaluated, and what of it in the rows that judge, is a "
         "share of all pairs; a budget is a share of these and of every item with itself."
     )
-    show("nearest-coverage", caption, ("case", "items"), rows, quick=options.quick)
+    text = written(caption, ("case", "items"), rows)
+    print("\n" + text)
+    publish("nearest-coverage", text, quick=options.quick)
 
 
 if __name__ == "__main__":

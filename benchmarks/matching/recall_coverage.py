@@ -16,7 +16,8 @@ from collections.abc import Callable
 from typing import Any
 
 from benchmarks.shared import matching_cases as made
-from benchmarks.shared.recall_runs import Run, noted, noted_runs, options_of, show, summed
+from benchmarks.shared.recall_runs import Run, noted, noted_runs, options_of, summed, written
+from benchmarks.shared.tables import publish
 
 
 def rte() -> made.Case:
@@ -75,7 +76,9 @@ def main() -> None:
         "items; a budget is a share of these and of every item with itself, which is why 6 % of "
         "it is 6.1 % here. Of the 5 % outside 4.5 are meant for truths below the interval."
     )
-    show("recall-coverage", caption, ("case", "items", "matches"), rows, quick=options.quick)
+    text = written(caption, ("case", "items", "matches"), rows)
+    print("\n" + text)
+    publish("recall-coverage", text, quick=options.quick)
 
 
 if __name__ == "__main__":

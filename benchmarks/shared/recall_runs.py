@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.reliability.coverage import upper_bound
 from benchmarks.shared.command import arguments, need_data
-from benchmarks.shared.tables import publish, table
+from benchmarks.shared.tables import table
 from fewpairs.error.recall import Recall
 
 #: What `summed` returns.
@@ -115,14 +115,10 @@ def holds(run: Run) -> bool:
     return run["low"] <= run["true"] + 1e-12 and run["true"] <= run["high"] + 1e-12
 
 
-def show(
-    name: str, caption: str, headings: Sequence[str], rows: list[list[str]], *, quick: bool
-) -> None:
-    """Print the table, with how many cases fail, and publish it."""
+def written(caption: str, headings: Sequence[str], rows: list[list[str]]) -> str:
+    """Return the caption, with how many cases fail, and the table."""
     failed = sum(any("fails" in cell for cell in row) for row in rows)
-    text = (
+    return (
         f"{caption} A case fails where the 99 % upper bound of its coverage is below 0.95: "
         f"{failed} of {len(rows)} do.\n\n{table((*headings, *HEADINGS), rows)}\n"
     )
-    print("\n" + text)
-    publish(name, text, quick=quick)
