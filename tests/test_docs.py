@@ -74,6 +74,8 @@ def test_every_benchmark_states_its_own_command(path):
     text = docstring(path)
     assert COMMAND.findall(text) == [module_of(path)]
     source = path.read_text(encoding="utf-8")
+    for name in re.findall(r"from benchmarks\.shared\.(\w+) import", source):
+        source += (ROOT / "benchmarks" / "shared" / f"{name}.py").read_text(encoding="utf-8")
     for option in re.findall(r"--\w+", text[text.index("python -m") :]):
         assert option == "--quick" or f'"{option}"' in source, option
 

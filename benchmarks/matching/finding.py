@@ -12,14 +12,12 @@ docs/tables/finding.md. Takes about an hour on one core.
 
 from __future__ import annotations
 
-import time
-from pathlib import Path
+from collections.abc import Iterable
 
 import numpy as np
 
-from benchmarks.shared.command import arguments, need_data
-from benchmarks.shared.kept_lines import KeptLines, place_of
-from benchmarks.shared.matching_cases import CASES, Case
+from benchmarks.shared.case_lines import SEEDS, lines_of_cases, sizes
+from benchmarks.shared.matching_cases import Case
 from benchmarks.shared.matching_orders import (
     RECALLS,
     Pairs,
@@ -37,10 +35,6 @@ ANCHORS = (10, 30, 100, 300)
 BUDGETS = (0.01, 0.03, 0.1, 0.2)
 #: Of fewer items the smallest budget buys next to nothing; of more the largest has always lost.
 SMALL, LARGE = 1000, 3000
-#: Seeds; of so many items others get one: what they need hardly depends on it.
-SEEDS = range(3)
-#: Cases once more with other guides.
-OTHER_GUIDES = {"rte": ("none",), "sts634": ("none", "noise", "spoilt")}
 HEADINGS = (
     "case (matches)",
     "guide, global order",
@@ -63,6 +57,7 @@ def measured(case: Case, *, quick: bool) -> list[np.ndarray | None]:
     pairs, looks = Pairs(case), guides_of(case)
     n, square = min(case.shape), case.others is None
     seeds = SEEDS[:1] if quick else SEEDS
+    # Of many items others get one seed: what they need hardly depends on it.
     few = seeds[:1] if n >= LARGE else seeds
     alone = each = None
     if looks:
@@ -81,42 +76,34 @@ def written(shares: np.ndarray | None) -> str:
     return "–" if shares is None else " / ".join(f"{100 * share:.2g}" for share in shares)
 
 
-def row(ways: list[np.ndarray | None]) -> list[str]:
+def row(case: Case, *, quick: bool) -> list[str]:
     """One line of the table, its title aside."""
+    ways = measured(case, quick=quick)
     least = np.min([way for way in ways[:-1] if way is not None], axis=0)
     ratio = " / ".join(f"{x:.2f}" for x in ways[-1] / least)
     return [*map(written, ways), ratio]
 
 
-def main() -> None:
-    parser = arguments(__doc__)
-    parser.add_argument("--only", nargs="+", choices=CASES, default=None)
-    parser.add_argument(
-        "--lines", type=Path, default=place_of("finding"), help="where lines are kept"
-    )
-    options = parser.parse_args()
-    need_data()
-    names = options.only or (["rte", "mrpc"] if options.quick else list(CASES))
-    kept = KeptLines(None if options.quick else options.lines)
-    for name in names:
-        case = CASES[name]()
-        kinds = () if options.quick else OTHER_GUIDES.get(name, ())
-        for other in (case, *(case.guided(kind) for kind in kinds)):
-            if (title := f"{other.name} ({len(other.truth):,})") in kept.lines:
-                continue
-            start = time.perf_counter()
-            kept.add([title, *row(measured(other, quick=options.quick))])
-            print(*kept.lines[title], f"{time.perf_counter() - start:.0f} s", sep=" | ", flush=True)
+def caption(titles: Iterable[str]) -> str:
+    """What the table shows."""
     recalls = " / ".join(f"{recall:g}" for recall in RECALLS)
-    text = (
+    budgets = ", ".join(f"{100 * budget:g}" for budget in BUDGETS)
+    return (
         f"Share of all pairs, in %, until the true recall is {recalls}; means of {len(SEEDS)} "
         f"seeds (of {LARGE:,} items or more, one for anchors and `approximate`). Blind pairs are "
-        "not counted. Others get the best of their settings in hindsight: which of the guides, "
-        f"how many anchors ({', '.join(map(str, ANCHORS))}), which budget.\n\n"
-        f"{table(HEADINGS, kept.lines.values())}\n"
+        f"not counted. Others get that one of their settings which is best at {RECALLS[1]:g}, in "
+        f"hindsight: which of the guides, how many anchors ({', '.join(map(str, ANCHORS))}; a "
+        f"third of the items at most), which budget of `approximate` ({budgets} % of all pairs; "
+        f"of fewer than {SMALL:,} items not the first, of {LARGE:,} or more not the last). "
+        f"{sizes(titles)}"
     )
+
+
+def main() -> None:
+    lines, quick = lines_of_cases(__doc__, "finding", row)
+    text = f"{caption(line[0] for line in lines)}\n\n{table(HEADINGS, lines)}\n"
     print("\n" + text)
-    publish("finding", text, quick=options.quick)
+    publish("finding", text, quick=quick)
 
 
 if __name__ == "__main__":

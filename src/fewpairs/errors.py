@@ -179,6 +179,11 @@ class MissingExtraError(FewpairsError, ImportError):
         )
 
 
+#: What reads and writes Parquet. The first that is installed is taken: pyarrow refuses damaged
+#: files, polars may end the program. pandas is none of them, because it uses pyarrow itself.
+PARQUET = ("pyarrow", "polars")
+
+
 def first_installed(libraries: Iterable[str], extra: str, purpose: str) -> str:
     """Return the name of the first library that is installed; if none is, say how to have one."""
     names = list(libraries)

@@ -137,9 +137,9 @@ def state_recall(
     -------
     Recall
     """
-    most = min(_most(max(missed, may_miss), rest, drawn, tails[0]), missed + left)
-    middle = min(_most(missed, rest, drawn, 0.5), most)
-    least = min(_least(missed, rest, drawn, tails[1]), middle)
+    most = min(_most_unreached(max(missed, may_miss), rest, drawn, tails[0]), missed + left)
+    middle = min(_most_unreached(missed, rest, drawn, 0.5), most)
+    least = min(_fewest_unreached(missed, rest, drawn, tails[1]), middle)
     needed = 0 if target is None else blind_pairs(target, found, pairs)
     return Recall(
         value=_share(found, middle - missed),
@@ -185,33 +185,45 @@ def _share(found: int, missing: int) -> float:
     return 1.0 if missing == 0 else found / (found + missing)
 
 
-def _most(missed: int, rest: int, drawn: int, chance: float) -> int:
-    """Return the most unreached matches of which so few would be drawn with that chance or more."""
-    return _largest(
-        lambda count: _at_most(missed, rest, drawn, count) > chance, missed, rest - drawn + missed
+def _most_unreached(missed: int, rest: int, drawn: int, chance: float) -> int:
+    """Return how many matches there may be, unreached, of which as few were drawn.
+
+    That is the largest number of which no more than `missed` are drawn with more than that chance.
+    """
+    return _last_that_holds(
+        lambda count: _chance_of_so_few(missed, rest, drawn, count) > chance,
+        missed,
+        rest - drawn + missed,
     )
 
 
-def _least(missed: int, rest: int, drawn: int, chance: float) -> int:
-    """Return the fewest unreached matches of which so many would be drawn with that chance."""
+def _fewest_unreached(missed: int, rest: int, drawn: int, chance: float) -> int:
+    """Return how many matches there must be, unreached, for as many to be drawn.
+
+    That is the smallest number of which `missed` or more are drawn with more than that chance.
+    """
     if missed == 0:
         return 0
-    too_few = _largest(
-        lambda count: 1 - _at_most(missed - 1, rest, drawn, count) <= chance,
+    too_few = _last_that_holds(
+        lambda count: 1 - _chance_of_so_few(missed - 1, rest, drawn, count) <= chance,
         missed - 1,
         rest - drawn + missed,
     )
     return too_few + 1
 
 
-def _at_most(missed: int, rest: int, drawn: int, count: int) -> float:
+def _chance_of_so_few(missed: int, rest: int, drawn: int, count: int) -> float:
+    """Return the chance that `missed` or fewer of `count` matches are drawn."""
     if rest > _MANY:
         return float(stats.binom.cdf(missed, count, drawn / rest))
     return float(stats.hypergeom.cdf(missed, rest, count, drawn))
 
 
-def _largest(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """Return the largest number for which something holds that holds up to it."""
+def _last_that_holds(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """Return the largest number from `low` to `high` for which something holds.
+
+    It must hold of all smaller ones too, and not of larger ones; of `low` it is taken to hold.
+    """
     return most_affordable(lambda count: int(not holds(count)), high, 0, least=low)
 
 

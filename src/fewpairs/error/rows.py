@@ -1,4 +1,10 @@
-"""A share stated from whole rows: the rows are what chance has drawn, not the entries in them."""
+"""A share stated from whole rows: the rows are what chance has drawn, not the entries in them.
+
+`K.check` reports by it: a ratio, for rows that hold different numbers of entries, with an interval
+by Student's t that is about half as wide as what holds for any rows, and may fail where few rows
+hold most of what is wrong. Nothing is claimed by it. Where a search stops because its statement is
+good enough, as that of `find_nearest` does, only the bound of shares.py will do.
+"""
 
 from __future__ import annotations
 

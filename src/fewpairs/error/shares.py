@@ -4,6 +4,9 @@ Rows of a matrix are good or bad as a whole, so that twenty rows of ten neighbou
 numbers, not two hundred. If the truth is μ, the mean of q draws is x or more (or, below μ, x or
 less) with a chance of exp(−q·kl(x, μ)) at most, where kl(x, μ) = x·log(x/μ) + (1 − x)·log((1 −
 x)/(1 − μ)) (Hoeffding, 1963, Theorem 1). Little more can be said where shares may be 0 or 1.
+
+`find_nearest` looks until this states the recall that was asked for, so it must hold whatever the
+rows are like. `K.check`, which claims nothing, has a narrower interval that usually holds: rows.py.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ class Missed(NamedTuple):
     Attributes
     ----------
     mass : float
-        What the columns show, where nothing of it was drawn.
+        What the lines show, where nothing of it was drawn.
     high : float
         What it may be at most, with 97.5 % confidence.
     squares : float
@@ -141,7 +141,7 @@ class Tails:
         )
 
     def beyond_most(self) -> Missed:
-        """Compare the tail of the columns with that of the drawn pairs."""
+        """Compare the tail of the lines with that of the drawn pairs."""
         threshold = _threshold(self.drawn_far)
         inside = self.drawn_far > threshold
         weights = self.drawn.stands_for

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from fewpairs.errors import UnknownNameError, first_installed
+from fewpairs.errors import PARQUET, UnknownNameError, first_installed
 from fewpairs.files.writing import atomic, refuse_unwritable
 
 #: Names of columns and their cells; all columns are of the same length.
@@ -22,8 +22,6 @@ Columns = Mapping[str, Sequence[Any]]
 STANDARD_OUTPUT = Path("-")
 #: Some text cannot be encoded: halves of characters that JSON can spell. They stay legible.
 _UNENCODABLE = "backslashreplace"
-#: What writes Parquet; the first that is installed is taken.
-_PARQUET = ("pyarrow", "polars")
 
 
 def check_table_path(path: Path) -> None:
@@ -33,7 +31,7 @@ def check_table_path(path: Path) -> None:
     if _ending(path) not in WRITERS:
         raise UnknownNameError("file ending", path.suffix, WRITERS, where=f"of {path.name}")
     if _ending(path) == ".parquet":
-        first_installed(_PARQUET, "parquet", f"writing {path.name}")
+        first_installed(PARQUET, "parquet", f"writing {path.name}")
     refuse_unwritable(path)
 
 
@@ -91,7 +89,7 @@ def write_parquet(file: BinaryIO, columns: Columns) -> None:
         kind = kinds.get(found.pop()) if len(found) == 1 else None
         cells[name] = list(values) if kind is not None else [_encodable(v) for v in values]
         schema[name] = nw.String if kind is None else kind
-    library: Any = first_installed(_PARQUET, "parquet", "writing a .parquet file")
+    library: Any = first_installed(PARQUET, "parquet", "writing a .parquet file")
     nw.from_dict(cells, schema, backend=library).write_parquet(cast("Any", file))
 
 

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from fewpairs.errors import first_installed
+from fewpairs.errors import PARQUET, first_installed
 from fewpairs.items.sources import Source, texts_only
 
 Choose = Callable[[list[str]], list[str]]
@@ -32,9 +32,6 @@ LINES = "text"
 #: Longest cell of a .csv file, in characters. Python's own limit of 131,072 is less than a book;
 #: this is the largest number that the csv module takes on every system.
 _LONGEST_CELL = 2**31 - 1
-#: The first that is installed is taken: pyarrow refuses damaged files, polars may end the program.
-#: pandas is none of them, because it reads Parquet by pyarrow itself.
-_PARQUET = ("pyarrow", "polars")
 
 
 def line_rows(source: Source, choose: Choose) -> Rows:
@@ -79,7 +76,7 @@ def parquet_rows(source: Source, choose: Choose) -> Rows:
     """Give the rows of a Parquet file, counted from 1; fields within fields as in `json_rows`."""
     import narwhals.stable.v2 as nw  # noqa: PLC0415 - the command starts fast
 
-    library: Any = first_installed(_PARQUET, "parquet", f"reading {source.name}")
+    library: Any = first_installed(PARQUET, "parquet", f"reading {source.name}")
     where: Any = source.path if source.content is None else source.open_bytes()
     with _parquet_faults():
         frame = nw.scan_parquet(where, backend=library)

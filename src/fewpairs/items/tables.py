@@ -36,13 +36,6 @@ class Table:
     def __len__(self) -> int:
         return len(self.ids)
 
-    @property
-    def records(self) -> list[dict[str, Any]]:
-        """The rows, each as a mapping from the names of the columns to its cells."""
-        names = list(self.columns)
-        rows = zip(*self.columns.values(), strict=True)
-        return [dict(zip(names, cells, strict=True)) for cells in rows]
-
 
 def read_table(source: Source, columns: Sequence[str] = (), id_column: str | None = None) -> Table:
     """Read columns of a whole table.

@@ -46,7 +46,9 @@ def test_recall_of_half_of_the_matches():
 def test_recall_of_names_what_is_missing():
     matrix, _ = smooth(60)
     every = matches_of(matrix, 0.5)
-    stated = fp.recall_of(every[1:], range(60), fp.Precomputed(matrix), above=0.5, recall=0.999)
+    stated = fp.recall_of(
+        every[1:], range(60), fp.Precomputed(matrix), above=0.5, recall=0.999, random_state=0
+    )
     assert stated.value == pytest.approx((len(every) - 1) / len(every))
     left, right, scores = stated.examples
     assert [left.tolist(), right.tolist()] == [[every[0, 0]], [every[0, 1]]]
@@ -57,9 +59,15 @@ def test_recall_of_counts_every_evaluation_and_stays_in_its_budget():
     matrix, _ = smooth(60)
     counter = Counter(matrix)
     stated = fp.recall_of(
-        [(0, 1), (1, 0), (2, 3)], range(60), counter.similarity("pairs"), above=0.5, budget=100
+        [(0, 1), (1, 0), (2, 3)],
+        range(60),
+        counter.similarity("pairs"),
+        above=0.5,
+        budget=100,
+        random_state=0,
     )
     assert stated.evaluations == len(counter.asked) == 100
+    assert stated.blind == 100 - 16  # eight pairs in both orders, both candidates among them
 
 
 @pytest.mark.parametrize("form", ["array", "two arrays", "pandas", "polars"])

@@ -1,4 +1,8 @@
-"""Blind pairs: drawn uniformly, whatever anyone predicts, and kept from the search."""
+"""Blind pairs: drawn uniformly, whatever anyone predicts, and kept from the search.
+
+They are evaluated when they are drawn, and the search reaches them later, in its own order, or does
+not. Those of their matches that it has not reached tell how many matches it has not reached at all.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,10 @@ from fewpairs.tasks.matching.labels import Labels
 from fewpairs.tasks.matching.threshold import Threshold
 from fewpairs.tasks.matching.universe import Universe
 
-#: With more misses allowed, blind pairs cost more than they could state.
+#: Misses up to which a second draw is thought of. One that allows for forty costs three to ten
+#: times what one without a miss does (by the quantiles of Beta(41, L + 1) and Beta(1, L + 1) for
+#: 20 to 1,000 matches that may be missing), and a run makes none that is larger than all that it
+#: has evaluated.
 _MOST_MISSED = 40
 #: Pairs that are asked for at a time: some megabytes of temporary arrays.
 _AT_A_TIME = 2**20
@@ -30,10 +37,12 @@ _AT_A_TIME = 2**20
 class Blind:
     """Blind pairs among all that a search has not reached.
 
-    The search does not know which pairs these are, and reaches them in their turn. It stops when
-    it has reached all their matches, or for reasons of its own. Either way, of the matches that it
-    has not reached each is among the blind pairs with the same chance, and as many are there as a
-    draw of that size has of them, or fewer with the chance that the statement allows for.
+    The search does not know which pairs these are, so that every match comes in the same place of
+    its order whether it was drawn or not. It stops when it has reached all of their matches but
+    `may_miss`, or for reasons that have nothing to do with them. Either way the last L matches of
+    that order are a fixed set, each drawn with the same chance: if few of them were, L is small, or
+    the draw was an unlikely one. How unlikely it may have been is the chance that a statement has
+    of being false. docs/finding.md has the formula.
 
     Parameters
     ----------
@@ -78,8 +87,8 @@ class Blind:
     def further(self, recall: float, found: int) -> int | None:
         """Return how many more blind pairs would state a recall, as it looks now.
 
-        As many of their matches are missed as of the first ones, give or take the square root.
-        None where too many are.
+        As many of their matches will be missed as of the first ones, and the square root more, so
+        that five draws of six (of a Poisson number) state it. None where too many are.
         """
         rest = self.rest - len(self.keys)
         rate = len(self.missed) / max(len(self.keys), 1)

@@ -77,7 +77,7 @@ def find_nearest(
     )
     rng = oracle.generator(random_state)
     with oracle.run(allowed, rng), one_blas_thread():
-        run = Neighborhoods(oracle, int(k), allowed, wanted, rng, nearest_last=distance)
+        run = Neighborhoods(oracle, int(k), allowed, wanted, rng, small_is_near=distance)
         rows, columns, values = run.carry_out(guides)
         stated = run.stated()
     return Found(

@@ -17,6 +17,7 @@ from fewpairs.run.arguments import as_oracle, evaluations_of
 from fewpairs.tasks.matching.blind import Blind
 from fewpairs.tasks.matching.identity import Ids, read_ids
 from fewpairs.tasks.matching.labels import Labels
+from fewpairs.tasks.matching.symmetry import check_symmetry
 from fewpairs.tasks.matching.threshold import Threshold
 from fewpairs.tasks.matching.universe import Universe
 
@@ -88,11 +89,15 @@ def recall_of(
     seeds = oracle.generator(random_state).integers(2**63, size=4)
     rng = np.random.default_rng([*seeds.tolist(), zlib.crc32(keys.tobytes())])
     with oracle.run(allowed * oracle.planner.per_entry, rng):
+        # Of candidates that are evaluated anyway, the other order is all that it takes.
+        check_symmetry(oracle, universe, allowed - len(keys), rng, keys)
         labels = Labels()
         matching = threshold.holds(oracle.entries(*universe.places(keys)))
         labels.add(keys, matching)
         price = blind_pairs(wanted, labels.found, universe.size - len(keys))
-        blind = Blind(oracle, universe, threshold, labels, min(price, allowed - len(keys)), rng)
+        if budget is not None:
+            price = min(price, max(allowed - oracle.spent // oracle.planner.per_entry, 0))
+        blind = Blind(oracle, universe, threshold, labels, price, rng)
         stated = blind.state_of_candidates(wanted)
         rows, columns = universe.places(blind.missed)
         examples = rows, columns, oracle.entries(rows, columns)

@@ -14,6 +14,7 @@ from fewpairs.tasks.matching.blind import Blind
 from fewpairs.tasks.matching.guides import Guide
 from fewpairs.tasks.matching.search import Search
 from fewpairs.tasks.matching.steering import LANDMARKS, Steering
+from fewpairs.tasks.matching.symmetry import check_symmetry
 from fewpairs.tasks.matching.threshold import Threshold
 from fewpairs.tasks.matching.universe import Universe
 
@@ -22,8 +23,6 @@ Spent: TypeAlias = dict[str, int]
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
-#: Pairs that are asked for in both orders where symmetry is declared and not proven.
-_SYMMETRY_PAIRS = 8
 #: Where a statement needs half of all pairs, or more, all are evaluated if they are no more than
 #: this, or than four times what was; of more, that is the user's decision.
 _FEW, _TIMES = 1_000_000, 4
@@ -114,12 +113,9 @@ class Run:
     # ------------------------------------------------------------------ steps
 
     def _check_symmetry(self) -> None:
-        oracle = self._oracle
-        proven = oracle.planner.sees_both_orders or oracle.similarity.symmetry_proven
-        few = min(_SYMMETRY_PAIRS, self._universe.size // 4, self._allowed // 4)
-        if oracle.symmetric and not proven and few:
-            keys = self._universe.draw(few, np.empty(0, dtype=np.int64), self._rng)
-            self._charged("symmetry", oracle.check_symmetry, *self._universe.places(keys))
+        self.spent["symmetry"] += check_symmetry(
+            self._oracle, self._universe, self._allowed, self._rng
+        )
 
     def _buy(self, search: Search, steering: Steering, count: int) -> None:
         reached, found = len(search.labels), search.labels.found

@@ -1,0 +1,97 @@
+"""Rows that train, rows that judge, and what both bring into the answer."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+
+import fewpairs as fp
+from fewpairs.tasks.matching import neighborhoods as module
+from fewpairs.tasks.matching.guides import Guide
+from fewpairs.tasks.matching.neighborhoods import Neighborhoods
+
+N, K = 120, 4
+
+
+def run_of(guided, *, seed=0, allowed=N * N // 2, distance=False):
+    """A run on a matrix without structure, with a guide that knows nothing."""
+    rng = np.random.default_rng(1)
+    matrix = rng.random((N, N))
+    oracle = fp.Oracle(range(N), fp.Precomputed(matrix, symmetric=False))
+    hints = rng.normal(size=(N, 3)).astype(np.float32)
+    generator = np.random.default_rng(seed)
+    run = Neighborhoods(oracle, K, allowed, 0.95, generator, small_is_near=distance)
+    return run, matrix, [Guide("noise", hints, hints)] if guided else []
+
+
+@pytest.mark.parametrize("guided", [True, False])
+def test_rows_that_judge_have_taught_nothing(monkeypatch, guided):
+    run, _, guides = run_of(guided)
+    rows, landmarks = defaultdict(list), []
+    read, learn = Neighborhoods._rows, Neighborhoods._learn
+
+    def reading(self, purpose, which):
+        rows[purpose].append(which)
+        return read(self, purpose, which)
+
+    def learning(self, guides, training, marks):
+        landmarks.extend(marks)
+        learnt = learn(self, guides, training, marks)
+        # Whatever was learnt by now was learnt without a row that judges.
+        assert "blind" not in rows
+        return learnt
+
+    monkeypatch.setattr(Neighborhoods, "_rows", reading)
+    monkeypatch.setattr(Neighborhoods, "_learn", learning)
+    run.carry_out(guides)
+    (training,), judges = rows["training"], rows["blind"][0]
+    assert len(training) == 5
+    assert len(landmarks) == (0 if guided else 6)
+    assert len(judges) == len(set(judges)) == 24
+    assert not set(judges) & {*training, *landmarks}
+
+
+@pytest.mark.parametrize("distance", [False, True])
+def test_rows_that_were_read_whole_are_right_in_the_answer(distance):
+    """A guide of noise finds little; but what was paid for is there, and is counted."""
+    run, matrix, guides = run_of(guided=True, distance=distance)
+    rows, columns, values = run.carry_out(guides)
+    near = matrix if distance else -matrix
+    near = near + np.where(np.eye(N, dtype=bool), np.inf, 0)
+    truth = np.argsort(near, axis=1)[:, :K]
+    np.testing.assert_array_equal(rows, np.repeat(np.arange(N), K))
+    np.testing.assert_array_equal(values, matrix[rows, columns])
+    right = (columns.reshape(N, K) == truth).all(axis=1)
+    assert 29 <= right.sum() < 60  # 5 rows that train and 24 that judge, and a few by chance
+    whole = run._whole
+    assert whole == 29
+    stated, judged = run.stated(), run._shares.mean()
+    assert stated.value == pytest.approx((whole + (N - whole) * judged) / N)
+    assert stated.low > whole / N
+
+
+def test_judges_are_judged_by_what_the_lists_hold():
+    """Each share is that of a judge's true neighbours among its candidates, no more than all."""
+    run, matrix, guides = run_of(guided=True)
+    kept = {}
+    evaluate = run._evaluate
+    run._evaluate = lambda candidates: kept.update(candidates=candidates) or evaluate(candidates)
+    read = run._rows
+    run._rows = lambda purpose, rows: kept.setdefault(purpose, rows) is None or read(purpose, rows)
+    run.carry_out(guides)
+    apart = np.where(np.eye(N, dtype=bool), -np.inf, matrix)
+    truth = np.argsort(-apart, axis=1)[:, :K]
+    shares = [np.isin(truth[row], kept["candidates"][row]).mean() for row in kept["blind"]]
+    np.testing.assert_allclose(run._shares, shares)
+    assert 0 < run._shares.mean() < 0.9
+
+
+def test_all_rows_are_read_where_judges_alone_would_be_most_of_them():
+    run, matrix, guides = run_of(guided=True, allowed=N * N)
+    _, _, values = run.carry_out(guides)
+    apart = np.where(np.eye(N, dtype=bool), -np.inf, matrix)
+    np.testing.assert_array_equal(values.reshape(N, K), -np.sort(-apart, axis=1)[:, :K])
+    assert run.stated().complete
+    assert module._TRAINING == 5

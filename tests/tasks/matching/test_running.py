@@ -1,0 +1,234 @@
+"""One run: what is decided before the draw, how many pairs are drawn, and what hides from whom."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from examples import Counter
+from scipy import stats
+
+import fewpairs as fp
+from fewpairs.tasks.matching import running
+from fewpairs.tasks.matching.blind import Blind
+from fewpairs.tasks.matching.guides import Guide
+from fewpairs.tasks.matching.labels import Labels
+from fewpairs.tasks.matching.running import Run
+from fewpairs.tasks.matching.search import Search
+from fewpairs.tasks.matching.steering import Steering
+from fewpairs.tasks.matching.threshold import Threshold
+from fewpairs.tasks.matching.universe import Universe
+
+MATCH = Threshold(0.5, above=True)
+
+
+def groups(n=160, count=16, vague=2.0):
+    """Items that match within their groups, a guide that hardly knows these, and a counter."""
+    rng = np.random.default_rng(0)
+    label = rng.integers(count, size=n)
+    hints = np.eye(count)[label] + vague * rng.normal(size=(n, count))
+    hints = (hints / np.linalg.norm(hints, axis=1, keepdims=True)).astype(np.float32)
+    return Counter((label[:, None] == label) * 1.0), [Guide("hints", hints, hints)]
+
+
+def run_of(counter, *, seed=0, **options):
+    n = len(counter.matrix)
+    oracle = fp.Oracle(range(n), counter.similarity("pairs", diagonal=1.0))
+    universe = Universe(n, n, square=True, symmetric=True)
+    rng = np.random.default_rng(seed)
+    return Run(oracle, universe, MATCH, universe.size, 0.95, rng, **options)
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """Every draw of blind pairs, with what was asked for."""
+    draws = []
+
+    class Noted(Blind):
+        def __init__(self, *args, **options):
+            super().__init__(*args, **options)
+            draws.append(SimpleNamespace(blind=self, count=args[4], **options))
+
+    monkeypatch.setattr(running, "Blind", Noted)
+    return draws
+
+
+class Early(Steering):
+    """Draws 400 pairs after a hundred, and buys no landmarks."""
+
+    price, may_miss = 400, 0
+
+    @property
+    def is_time_to_draw(self):
+        return self.ranked >= 100
+
+    def wants_landmarks(self, *, drawn):
+        return False
+
+
+# ---------------------------------------------------------------------- before the draw
+
+
+def test_leave_to_miss_is_fixed_before_the_draw(monkeypatch, drawn):
+    """What the search may miss must not grow while it looks for what was drawn."""
+
+    class Greedy(Early):
+        @property
+        def may_miss(self):
+            return 1_000 if drawn else 2
+
+    monkeypatch.setattr(running, "Steering", Greedy)
+    counter, guides = groups(100)
+    run = run_of(counter)
+    stated, _ = run.carry_out(guides)
+    assert [draw.may_miss for draw in drawn] == [2]
+    missed = len(drawn[0].blind.missed)
+    assert stated.missed == missed <= 2
+    # What is stated rests on the two that might have been missed, were it one or none in the end.
+    chances = [
+        stats.hypergeom.cdf(2, drawn[0].blind.rest, most, drawn[0].count)
+        for most in (round(stated.found / stated.low - stated.found) + missed + k for k in (0, 1))
+    ]
+    assert chances[0] > 0.045 >= chances[1]
+
+
+def test_the_search_and_the_draw_have_generators_of_their_own(monkeypatch):
+    """However many numbers a draw takes, landmarks that are bought after it are the same."""
+
+    class Twice(Early):
+        """Ten landmarks at once, and ten more after the draw."""
+
+        bought = 0
+
+        def wants_landmarks(self, *, drawn):
+            wanted = self.bought == int(drawn)
+            self.bought += wanted
+            return wanted
+
+    monkeypatch.setattr(running, "Steering", Twice)
+    bought = []
+    for wasted in (0, 1000):
+
+        class Wasteful(Blind):
+            def __init__(self, *args, wasted=wasted, **options):
+                args[5].random(wasted)
+                super().__init__(*args, **options)
+
+        class Noted(Search):
+            def buy_landmarks(self, count, kept=bought):
+                super().buy_landmarks(count)
+                kept.append(self.landmarks[0].tolist())
+
+        monkeypatch.setattr(running, "Blind", Wasteful)
+        monkeypatch.setattr(running, "Search", Noted)
+        run_of(groups(60)[0]).carry_out([])
+    assert [len(landmarks) for landmarks in bought] == [10, 20, 10, 20]
+    assert bought[:2] == bought[2:]
+
+
+def test_both_generators_say_different_things():
+    run = run_of(groups()[0])
+    assert not np.array_equal(run._rng.random(9), run._blind_rng.random(9))
+
+
+# ---------------------------------------------------------------------- how many are drawn
+
+
+@pytest.mark.parametrize(
+    ("left", "reached", "count", "unasked", "expected"),
+    [
+        (1_000_000, 10, 500_000, True, 1_000_000),  # half of the rest or more: all of it
+        (1_000_001, 10, 500_001, True, 40_000),  # but of more than a million ten of each item
+        (1_000_001, 250_001, 500_001, True, 1_000_001),  # or four times what was evaluated
+        (1_000_005, 250_001, 500_003, True, 250_001),
+        (1_000_000, 10, 499_999, True, 499_999),
+        (1_000_000, 10, 500_000, False, 500_000),  # whoever sets a budget has decided
+    ],
+)
+def test_all_pairs_are_drawn_unasked_only_where_they_are_few(
+    monkeypatch, left, reached, count, unasked, expected
+):
+    counts = []
+    monkeypatch.setattr(running, "Blind", lambda *args, **options: counts.append(args[4]))
+    oracle = SimpleNamespace(spent=0)
+    universe = Universe(2000, 2000, square=True, symmetric=True)
+    rng = np.random.default_rng(0)
+    run = Run(oracle, universe, MATCH, universe.size, 0.95, rng, unasked=unasked)
+    run._draw(SimpleNamespace(left=left, labels=range(reached)), count)
+    assert counts == [expected]
+
+
+def test_a_second_draw_is_as_large_as_the_first_says(monkeypatch, drawn):
+    asked = []
+
+    def further(self, recall, found):
+        asked.append((recall, found, len(self._labels), len(self.missed)))
+        return 10**9 if len(asked) == 1 else 300
+
+    monkeypatch.setattr(Blind, "further", further)
+    monkeypatch.setattr(running, "Steering", Early)
+    counter, guides = groups(100, vague=9.0)
+    run = run_of(counter)
+    stated, keys = run.carry_out(guides)
+    first, second = drawn
+    assert second.count == len(second.blind.keys) == stated.blind == 300
+    np.testing.assert_array_equal(second.taken, first.blind.keys)
+    assert second.may_miss == 0
+    assert {recall for recall, *_ in asked} == {0.95}
+    # The first answer was too dear, so that the search went on for as long again, and asked anew.
+    at_draw, once, twice = first.blind._reached_at_draw, asked[0][2], asked[1][2]
+    assert once - at_draw >= max(first.count, at_draw)
+    assert len(asked) == 2
+    assert twice - at_draw >= 2 * max(first.count, at_draw)
+    labels = set(first.blind._labels.matches().tolist())
+    assert asked[1][1] == len(labels) + asked[1][3]
+    # All that is known is in the answer, and the histogram is that of the first draw alone: the
+    # second is one of fewer pairs.
+    assert set(keys.tolist()) == labels | {*first.blind.matches, *second.blind.matches}
+    values = run.blind_values()
+    np.testing.assert_array_equal(
+        values, counter.matrix[run._universe.places(first.blind.keys)].ravel()
+    )
+
+
+def test_a_second_draw_that_would_state_nothing_is_not_made(monkeypatch, drawn):
+    monkeypatch.setattr(Blind, "further", lambda *_: None)
+    monkeypatch.setattr(running, "Steering", Early)
+    counter, guides = groups(100, vague=9.0)
+    run_of(counter).carry_out(guides)
+    assert len(drawn) == 1
+
+
+@pytest.mark.parametrize("missed", [0, 1, 4, 7])
+def test_further_pairs_are_as_many_as_state_the_recall_if_as_many_are_missed(missed):
+    """With the share of the first draw missed, give or take the root of the number."""
+    n, found, count = 300, 2000, 4000
+    matrix = np.zeros((n, n))
+    universe = Universe(n, n, square=True, symmetric=True)
+    rng = np.random.default_rng(0)
+    keys = universe.draw(count, np.empty(0, dtype=np.int64), np.random.default_rng(1))
+    rows, columns = universe.places(rng.choice(keys, missed, replace=False))
+    matrix[rows, columns] = matrix[columns, rows] = 1.0
+    oracle = fp.Oracle(range(n), fp.Precomputed(matrix))
+    blind = Blind(oracle, universe, MATCH, Labels(), count, np.random.default_rng(1))
+    assert len(blind.missed) == missed
+    more = blind.further(0.95, found)
+    rest = universe.size - count
+    may_lack = int(found * 0.05 / 0.95)
+
+    def states(drawn, lacking):
+        share = stats.beta.ppf(1 - 0.0025, lacking + 1, may_lack + 1)
+        return drawn >= share * rest
+
+    expected = missed / count * more
+    lacking = int(np.ceil(expected + np.sqrt(expected)))
+    assert states(more, lacking)
+    assert not states(more - 2, lacking)  # and no more than that
+
+
+def test_further_pairs_are_not_drawn_where_too_many_are_missed():
+    universe = Universe(50, 50, square=True, symmetric=True)
+    oracle = fp.Oracle(range(50), fp.Precomputed(np.ones((50, 50))))
+    blind = Blind(oracle, universe, MATCH, Labels(), 600, np.random.default_rng(0))
+    assert blind.further(0.95, 600) is None
