@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,6 +28,14 @@ _MOST_MISSED = 40
 _AT_A_TIME = 2**20
 
 
+class Tails(NamedTuple):
+    """Chances that the truth lies below or above, and below what a second draw states."""
+
+    low: float = LOW_TAIL
+    high: float = HIGH_TAIL
+    second: float = SECOND_TAIL
+
+
 class Blind:
     """Blind pairs among all that a search has not reached.
 
@@ -49,6 +58,7 @@ class Blind:
     taken : ndarray, optional
         Keys of blind pairs that were drawn before, and led to this draw: it states with so much
         more care that both statements together fail as often as one may.
+    tails : Tails
     """
 
     def __init__(
@@ -62,6 +72,7 @@ class Blind:
         *,
         taken: IntArray | None = None,
         may_miss: int = 0,
+        tails: Tails = Tails(),  # noqa: B008 - it never changes
     ) -> None:
         known = labels.keys if taken is None else np.union1d(labels.keys, taken)
         self.rest = universe.size - len(known)
@@ -70,7 +81,8 @@ class Blind:
         holds = [threshold.holds(oracle.entries(*universe.places(keys))) for keys in chunks]
         self.matches: IntArray = self.keys[np.concatenate([np.empty(0, dtype=bool), *holds])]
         self._labels, self._universe = labels, universe
-        self._tails = (LOW_TAIL, HIGH_TAIL) if taken is None else (SECOND_TAIL, 0.0)
+        self._second = tails.second
+        self._tails = (tails.low, tails.high) if taken is None else (tails.second, 0.0)
         self._may_miss, self._reached_at_draw = may_miss, len(labels)
         #: Matches that are known although the search has not reached them.
         self._elsewhere = np.empty(0, dtype=np.int64) if taken is None else taken
@@ -84,7 +96,7 @@ class Blind:
         rest = self.rest - len(self.keys)
         rate = len(self.missed) / max(len(self.keys), 1)
         for missed in range(_MOST_MISSED):
-            count = blind_pairs(recall, found, rest, missed=missed, tail=SECOND_TAIL)
+            count = blind_pairs(recall, found, rest, missed=missed, tail=self._second)
             expected = rate * count
             if missed >= expected + expected**0.5:
                 return count
@@ -125,4 +137,5 @@ class Blind:
             for share in (stated.value, stated.low, stated.high)
         ]
         value, low, high = shares
-        return replace(stated, value=value, low=low, high=high, found=stated.found - missed)
+        found, missing = stated.found - missed, stated.missing + missed
+        return replace(stated, value=value, low=low, high=high, found=found, missing=missing)

@@ -62,6 +62,20 @@ def as_guides(
     return [_one(part, f"guide {k + 1}", items, others) for k, part in enumerate(given)]
 
 
+#: Stands for a guide that serves the items it was made for, and no others.
+ARRAY = "array"
+
+
+def reusable(guide: Any) -> Any:
+    """Return a guide to keep for new items: what makes vectors, or `ARRAY` for vectors as such."""
+    given = guide if isinstance(guide, list) else [guide]
+    makers = (
+        part is None or isinstance(part, str) or callable(getattr(part, "encode", part))
+        for part in given
+    )
+    return guide if all(makers) else ARRAY
+
+
 def _automatic(items: Items, others: Items | None, similarity: Similarity) -> list[Guide]:
     """Look at all items together, so that both sides speak of the same things."""
     every = items if others is None else items.joined(others)

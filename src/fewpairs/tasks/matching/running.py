@@ -10,7 +10,8 @@ import numpy as np
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.error.recall import Recall, state_recall
 from fewpairs.oracle.oracle import Oracle
-from fewpairs.tasks.matching.blind import Blind
+from fewpairs.tasks.matching.blind import Blind, Tails
+from fewpairs.tasks.matching.earlier import Earlier
 from fewpairs.tasks.matching.guides import Guide
 from fewpairs.tasks.matching.search import Search
 from fewpairs.tasks.matching.steering import LANDMARKS, Steering
@@ -46,6 +47,8 @@ class Run:
     rng : numpy.random.Generator
     unasked : bool, default=True
         Whether nobody has said how much may be spent.
+    earlier : Earlier, optional
+        What is stated already, of pairs outside of this universe.
 
     Attributes
     ----------
@@ -63,8 +66,10 @@ class Run:
         rng: np.random.Generator,
         *,
         unasked: bool = True,
+        earlier: Earlier | None = None,
     ) -> None:
-        self._unasked = unasked
+        self._unasked, self._earlier = unasked, earlier
+        self._tails = Tails() if earlier is None else earlier.tails
         self._oracle, self._universe, self._threshold = oracle, universe, threshold
         self._recall, self._allowed = recall, allowed
         # Blind pairs are drawn from a source of their own: the order of the search must not depend
@@ -81,15 +86,18 @@ class Run:
         universe = self._universe
         self._check_symmetry()
         search = Search(self._oracle, universe, self._threshold, guides, self._rng)
-        count = min(LANDMARKS, universe.n, universe.m)
+        if self._earlier is not None:
+            search.note(self._earlier.left, self._earlier.right)
+        count = min(LANDMARKS, *map(len, universe.whole_lines))
         planner, limited = self._oracle.planner, self._allowed < universe.size
         steering = Steering(
-            n_items=min(universe.n, universe.m),
+            n_items=min(i.stop - i.start for block in universe.blocks for i in block),
             all_pairs=universe.size,
             allowed=self._allowed - (self.spent["symmetry"] // planner.per_entry if limited else 0),
             recall=self._recall,
             guided=search.guided,
             price_of_landmarks=planner.price_of_lines(count, count, count) // planner.per_entry,
+            tail=self._tails.low,
         )
         while search.left and not self._is_settled(search, steering):
             if steering.wants_landmarks(drawn=bool(self._blind)):
@@ -150,6 +158,7 @@ class Run:
                 self._blind_rng,
                 taken=before,
                 may_miss=may_miss,
+                tails=self._tails,
             ),
         )
         self._blind.append(blind)
@@ -195,7 +204,10 @@ class Run:
 
     def _state(self) -> Recall:
         matches = [blind.matches for blind in self._blind]
-        return self._blind[-1].state(self._recall, np.concatenate(matches))
+        return self._joined(self._blind[-1].state(self._recall, np.concatenate(matches)))
+
+    def _joined(self, stated: Recall) -> Recall:
+        return stated if self._earlier is None else self._earlier.joined(stated)
 
     def _stated(self, search: Search) -> tuple[Recall, IntArray]:
         if self._blind:
@@ -211,4 +223,4 @@ class Run:
             met=0,
             target=self._recall,
         )
-        return stated, search.labels.matches()
+        return self._joined(stated), search.labels.matches()
