@@ -90,12 +90,13 @@ def largest_products(
         search = EveryPair(n, m, square=square)
     else:
         search = PairsOfCells(left, right, rng, square=square)
-    across = np.ascontiguousarray(right.T)  # BLAS then needs no copy of it for each tile
+    # Columns side by side, so that BLAS needs no copy of them for each tile; cells gather theirs.
+    across = np.ascontiguousarray(right.T) if isinstance(search, EveryPair) else None
     while True:
         best = Best(count, guess.cut)
 
         def reaching(tile: Tile, best: Best = best) -> tuple[IntArray, SingleArray]:
-            i, j, products = _reaching(left, across, tile, best.cut)
+            i, j, products = _reaching(left, right if across is None else across.T, tile, best.cut)
             wanted = search.wanted(i, j)
             keys = np.minimum(i, j) * m + np.maximum(i, j) if square else i * m + j
             if len(skip):
@@ -111,10 +112,10 @@ def largest_products(
 
 
 def _reaching(
-    left: SingleArray, across: SingleArray, tile: Tile, cut: np.float32
+    left: SingleArray, right: SingleArray, tile: Tile, cut: np.float32
 ) -> tuple[IntArray, IntArray, SingleArray]:
     """Return the pairs of a tile whose products reach the cut, and these."""
-    products = (left[tile.rows] @ across[:, tile.columns]).ravel()
+    products = (left[tile.rows] @ right[tile.columns].T).ravel()
     found = np.flatnonzero(products >= cut)
     rows, columns = places(tile.rows), places(tile.columns)
     i, j = np.divmod(found, len(columns))

@@ -57,7 +57,7 @@ class Memory:
     def empty(self) -> bool:
         """Whether nothing was ever stored."""
         lines = len(self.columns.index) + len(self.rows.index)
-        return not lines and not len(self.entries.all()[0]) and not len(self.ordered.all()[0])
+        return not lines and self.entries.empty and self.ordered.empty
 
     # ------------------------------------------------------------------ looking up
 

@@ -134,6 +134,11 @@ class EntryStore:
     def __init__(self) -> None:
         self._runs: list[tuple[IntArray, FloatArray]] = []
 
+    @property
+    def empty(self) -> bool:
+        """Whether there are none."""
+        return not self._runs
+
     def add(self, keys: IntArray, values: FloatArray) -> None:
         """Keep entries; of equal keys the first that ever came counts."""
         if not len(keys):
@@ -163,9 +168,13 @@ class EntryStore:
     def find(self, keys: IntArray) -> FloatArray:
         """Return the values of `keys`, NaN where unknown."""
         found = np.full(len(keys), np.nan)
+        if not len(keys):
+            return found
+        low, high = keys.min(), keys.max()
         for run in reversed(self._runs):  # so that the oldest has the last word
-            values = look_up(keys, *run)
-            found = np.where(np.isnan(values), found, values)
+            if low <= run[0][-1] and run[0][0] <= high:
+                values = look_up(keys, *run)
+                np.copyto(found, values, where=~np.isnan(values))
         return found
 
 

@@ -20,7 +20,7 @@ from fewpairs.numerics import parts
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.tasks.matching.labels import Labels
 from fewpairs.tasks.matching.threshold import Threshold
-from fewpairs.tasks.matching.universe import Universe
+from fewpairs.tasks.matching.universe import Universe, contains
 
 #: With more misses allowed, blind pairs cost more than they could state.
 _MOST_MISSED = 40
@@ -113,8 +113,11 @@ class Blind:
 
     def state(self, target: float | None, others: IntArray) -> Recall:
         """State the recall of everything that was found."""
-        known = np.union1d(self.keys, self._elsewhere)
-        left = self._universe.size - len(self._labels) - int((~self._labels.hold(known)).sum())
+        known = self.keys
+        if len(self._elsewhere):
+            known = np.union1d(known, self._elsewhere)
+        twice = int(contains(known, self._labels.keys).sum())
+        left = self._universe.size - len(self._labels) - len(known) + twice
         return state_recall(
             len(self.found(others)),
             rest=self.rest,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fewpairs.arrays import BoolArray, IntArray
+from fewpairs.numerics import parts
 
 #: Pairs that are drawn at a time: some ten megabytes of temporary arrays.
 _AT_A_TIME = 2**21
@@ -106,19 +107,22 @@ class Universe:
         if self._cells <= 4 * (count + len(taken)):
             free = np.setdiff1d(self.everything(), taken, assume_unique=True)
             return np.sort(rng.choice(free, count, replace=False, shuffle=False))
-        drawn = np.empty(0, dtype=np.int64)
-        while len(drawn) < count:
+        # Millions of keys are sorted where they lie: copies of them would take most of the memory.
+        at_a_time = min(2 * count, _AT_A_TIME) + 100
+        drawn, held = np.empty(count + at_a_time, dtype=np.int64), 0
+        while held < count:
             # Few come twice, so that one sort at the end is enough, or two.
-            fresh = [drawn]
-            while (lacking := count - sum(map(len, fresh))) > 0:
+            while (lacking := count - held) > 0:
                 # Half of them, or more, are taken or in the other order.
                 more = rng.integers(0, self._cells, min(2 * lacking, _AT_A_TIME) + 100)
                 more = self._keys_at(more)
                 more = more[self._holds(*self.places(more))]
-                fresh.append(more[~contains(taken, more)])
-            drawn = np.unique(np.concatenate(fresh))
-        surplus = rng.choice(len(drawn), len(drawn) - count, replace=False, shuffle=False)
-        return np.delete(drawn, surplus)
+                more = more[~contains(taken, more)]
+                drawn[held : held + len(more)] = more
+                held += len(more)
+            held = _without_repeats(drawn[:held])
+        surplus = rng.choice(held, held - count, replace=False, shuffle=False)
+        return np.delete(drawn[:held], surplus)
 
     @property
     def _cells(self) -> int:
@@ -143,6 +147,19 @@ class Universe:
         if not self.square:
             return np.ones(len(rows), dtype=bool)
         return np.asarray(rows < columns if self.symmetric else rows != columns)
+
+
+def _without_repeats(keys: IntArray) -> int:
+    """Sort keys in place, each once, at the beginning; return how many there are."""
+    keys.sort()
+    held = 0
+    for part in parts(len(keys), _AT_A_TIME):
+        some = keys[part]
+        last = keys[held - 1] if held else some[0] - 1
+        fresh = some[np.diff(some, prepend=last) > 0]
+        keys[held : held + len(fresh)] = fresh
+        held += len(fresh)
+    return held
 
 
 def contains(keys: IntArray, wanted: IntArray) -> BoolArray:
