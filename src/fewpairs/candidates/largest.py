@@ -7,10 +7,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fewpairs.arrays import BoolArray, IntArray, SingleArray
+from fewpairs.arrays import IntArray, SingleArray
 from fewpairs.candidates.cells import PairsOfCells
 from fewpairs.candidates.threshold import Best, Guess
 from fewpairs.candidates.tiles import EveryPair, Tile, few_pairs, in_order, places
+from fewpairs.numerics import contains
 from fewpairs.parallel import count_jobs
 
 _NO_KEYS = np.empty(0, dtype=np.int64)
@@ -99,8 +100,7 @@ def largest_products(
             i, j, products = _reaching(left, right if across is None else across.T, tile, best.cut)
             wanted = search.wanted(i, j)
             keys = np.minimum(i, j) * m + np.maximum(i, j) if square else i * m + j
-            if len(skip):
-                wanted &= ~_is_in(skip, keys)
+            wanted &= ~contains(skip, keys)
             return keys[wanted], products[wanted]
 
         for keys, products in in_order(reaching, search.tiles(), count_jobs(n_jobs)):
@@ -120,8 +120,3 @@ def _reaching(
     rows, columns = places(tile.rows), places(tile.columns)
     i, j = np.divmod(found, len(columns))
     return rows[i], columns[j], products[found]
-
-
-def _is_in(sorted_keys: IntArray, keys: IntArray) -> BoolArray:
-    place = np.minimum(np.searchsorted(sorted_keys, keys), len(sorted_keys) - 1)
-    return np.asarray(sorted_keys[place] == keys)

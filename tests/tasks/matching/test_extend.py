@@ -15,10 +15,11 @@ from fewpairs.errors import (
     RecallMissedWarning,
     SimilarityError,
 )
+from fewpairs.numerics import contains
 from fewpairs.tasks.matching.earlier import Earlier
 from fewpairs.tasks.matching.found import Found
 from fewpairs.tasks.matching.proposals import propose
-from fewpairs.tasks.matching.universe import Universe, contains
+from fewpairs.tasks.matching.universe import Universe
 
 
 def grouped(n, m=None, seed=0):

@@ -16,11 +16,11 @@ from fewpairs.error.recall import (
     blind_pairs,
     state_recall,
 )
-from fewpairs.numerics import parts
+from fewpairs.numerics import contains, parts
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.tasks.matching.labels import Labels
 from fewpairs.tasks.matching.threshold import Threshold
-from fewpairs.tasks.matching.universe import Universe, contains
+from fewpairs.tasks.matching.universe import Universe
 
 #: With more misses allowed, blind pairs cost more than they could state.
 _MOST_MISSED = 40

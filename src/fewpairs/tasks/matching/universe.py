@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fewpairs.arrays import BoolArray, IntArray
-from fewpairs.numerics import parts
+from fewpairs.numerics import contains, parts
 
 #: Pairs that are drawn at a time: some ten megabytes of temporary arrays.
 _AT_A_TIME = 2**21
@@ -160,11 +160,3 @@ def _without_repeats(keys: IntArray) -> int:
         keys[held : held + len(fresh)] = fresh
         held += len(fresh)
     return held
-
-
-def contains(keys: IntArray, wanted: IntArray) -> BoolArray:
-    """Say which of `wanted` are among `keys`, which are in order."""
-    if not len(keys):
-        return np.zeros(len(wanted), dtype=bool)
-    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.asarray(keys[place] == wanted)
