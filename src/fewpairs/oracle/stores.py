@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from fewpairs.arrays import BoolArray, FloatArray, IntArray
+from fewpairs.numerics import parts
 from fewpairs.oracle.known import Lines, look_up
 
 
@@ -121,6 +123,8 @@ def _consecutive(place: IntArray) -> bool:
 
 #: Runs of this length are merged no more: it would take several times their memory for a while.
 _LONGEST_RUN = 2**22
+#: Entries of a piece: some megabytes.
+_AT_A_TIME = 2**18
 
 
 class EntryStore:
@@ -164,6 +168,15 @@ class EntryStore:
         if len(self._runs) > 1:
             self._merge(len(self._runs))
         return self._runs[0]
+
+    def pieces(self) -> Iterator[tuple[IntArray, FloatArray]]:
+        """Yield keys and values, some at a time, the oldest last: it has the last word.
+
+        Merging all of them would take several times their memory for a while.
+        """
+        for keys, values in reversed(self._runs):
+            for part in parts(len(keys), _AT_A_TIME):
+                yield keys[part], values[part]
 
     def find(self, keys: IntArray) -> FloatArray:
         """Return the values of `keys`, NaN where unknown."""
