@@ -74,8 +74,9 @@ def test_only_pairs_with_a_new_item_are_evaluated_each_once(symmetric, guided):
     assert (np.diff(more.similarities) <= 0).all()
 
 
+@pytest.mark.parametrize("guided", [True, False])
 @pytest.mark.parametrize("sides", ["left", "right", "both"])
-def test_two_sets_grow_on_either_side(sides):
+def test_two_sets_grow_on_either_side(sides, guided):
     matrix, hints, across = grouped(70, 60)
     counter = Counter(matrix)
     found = fp.find_pairs(
@@ -84,7 +85,7 @@ def test_two_sets_grow_on_either_side(sides):
         above=0.5,
         others=range(40),
         ids=([f"a{k}" for k in range(50)], [f"b{k}" for k in range(40)]),
-        guide=(hints[:50], across[:40]),
+        guide=(hints[:50], across[:40]) if guided else None,
         random_state=0,
     )
     before = len(counter.asked)
@@ -94,7 +95,7 @@ def test_two_sets_grow_on_either_side(sides):
         None if sides == "right" else range(50, 70),
         others=None if sides == "left" else range(40, 60),
         ids=names if sides == "both" else names[sides == "right"],
-        guide=(hints[:n], across[:m]),
+        guide=(hints[:n], across[:m]) if guided else None,
         random_state=0,
     )
     asked = counter.asked[before:]
@@ -182,6 +183,17 @@ def test_a_budget_is_for_the_new_items_and_never_exceeded(budget):
     allowed = budget if isinstance(budget, int) else int(budget * new_pairs)
     assert 0 < len(counter.asked) - before <= allowed
     assert more.recall.low <= len(more) / len(truth_of(matrix))
+
+
+def test_a_histogram_shows_old_and_new_pairs_in_proportion():
+    matrix = np.full((120, 120), 0.1)
+    matrix[80:], matrix[:, 80:] = 0.2, 0.2  # whatever has a new item
+    found = fp.find_pairs(range(80), fp.Precomputed(matrix), above=0.9, budget=0.5, guide=None)
+    more = found.extend(range(80, 120), budget=0.2)
+    shares = np.array([80 * 79, 120 * 119 - 80 * 79]) / (120 * 119)
+    counts = np.array([(more.blind == 0.1).sum(), (more.blind == 0.2).sum()])
+    assert counts.sum() == len(more.blind) > 300
+    np.testing.assert_allclose(counts / counts.sum(), shares, atol=0.01)
 
 
 def test_after_a_fault_only_the_rest_is_paid_for():
