@@ -3,7 +3,7 @@
 All 45,747 names of places (Jaro–Winkler of at least 0.9, recall 0.95; all pairs tell the
 truth), and 200,000 made persons of whom 5 % are others with typing errors (ratio of at least 0.85,
 recall 0.9; the truth are the pairs that were made). Each run has a process of its own, whose peak
-memory is told. Writes docs/tables/matching-scale.md.
+memory is told. Writes docs/tables/matching-scale.md; cases that are not run keep their rows.
 
     python -m benchmarks.matching.scale [--quick] [--cases places persons] [--jobs N]
 """
@@ -21,7 +21,7 @@ import numpy as np
 import fewpairs as fp
 from benchmarks.shared.command import arguments, need_data
 from benchmarks.shared.guides import jaro_winkler_pairs, persons, places
-from benchmarks.shared.tables import publish, table
+from benchmarks.shared.tables import publish, published_rows, table
 
 CASES = {"places": ("jaro_winkler", 0.9, 0.95), "persons": ("ratio", 0.85, 0.9)}
 
@@ -94,8 +94,8 @@ def main() -> None:
         }
     )
     results = {name: in_a_process(name, sizes[name], options.jobs) for name in options.cases}
-    rows = [
-        [
+    rows = {
+        name: [
             name,
             f"{r['items']:,}",
             f"{r['matches']:,}",
@@ -111,7 +111,8 @@ def main() -> None:
             f"{r['gigabytes']:.2f}",
         ]
         for name, r in results.items()
-    ]
+    }
+    rows = published_rows("matching-scale") | rows
     heading = (
         "Items, matches, pairs found, true recall, lower end of the stated one and what was asked "
         "for, evaluations and their share of all pairs, the share that the statement alone takes, "
@@ -132,7 +133,7 @@ def main() -> None:
         "CPU s",
         "GB",
     ]
-    text = f"{heading}\n\n{table(head, rows)}"
+    text = f"{heading}\n\n{table(head, [rows[name] for name in CASES if name in rows])}"
     print(text)
     publish("matching-scale", text, quick=options.quick)
 

@@ -13,8 +13,8 @@ from importlib import metadata
 
 import numpy as np
 
+from benchmarks.shared import forest as forest_of_splits
 from fewpairs.candidates import most_similar
-from fewpairs.methods.fitted import near_duplicates as forest_of_splits
 
 Rival = Callable[[np.ndarray, int, int], np.ndarray]
 
@@ -43,13 +43,7 @@ def our_own(rows, count, threads, *, exact):
 
 def forest(rows, count, threads):  # noqa: ARG001 - it has one thread
     """Four trees of random splits, whose leaves are compared all with all."""
-    rng = np.random.default_rng(0)
-    near = forest_of_splits._Neighbours.none(len(rows), count)  # noqa: SLF001
-    for _ in range(4):
-        for leaf in forest_of_splits._leaves(rows, np.arange(len(rows)), rng):  # noqa: SLF001
-            near.improve(rows, leaf)
-    order = np.argsort(-near.scores, axis=1, kind="stable")
-    return np.take_along_axis(near.places, order, axis=1)
+    return forest_of_splits.neighbors(rows, count, np.random.default_rng(0))
 
 
 def scikit_learn(rows, count, threads):

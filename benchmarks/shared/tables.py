@@ -25,6 +25,14 @@ def publish(name: str, text: str, *, quick: bool) -> None:
         (_DOCS / "tables" / f"{name}.md").write_text(text.rstrip("\n") + "\n", encoding="utf-8")
 
 
+def published_rows(name: str) -> dict[str, list[str]]:
+    """Rows of docs/tables/NAME.md by their first cell, for a run of some of its cases."""
+    page = _DOCS / "tables" / f"{name}.md"
+    lines = page.read_text(encoding="utf-8").splitlines() if page.exists() else []
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line[:1] == "|"]
+    return {row[0]: row for row in rows[2:]}
+
+
 def spread(values: Sequence[float]) -> str:
     """Mean ± standard deviation of errors; a mean above 10 is only said to be that."""
     mean = float(np.mean(values))

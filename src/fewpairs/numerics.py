@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.arrays import BoolArray, FloatArray, IntArray
 
 
 def parts(length: int, size: int = 4096) -> Iterator[slice]:
@@ -26,6 +26,14 @@ def largest(values: npt.NDArray[Any], count: int) -> IntArray:
         return np.empty(0, dtype=np.int64)
     best = np.argpartition(-values, count - 1)[:count]
     return np.asarray(best[np.lexsort((best, -values[best]))])
+
+
+def contains(keys: IntArray, wanted: IntArray) -> BoolArray:
+    """Say which of `wanted` are among `keys`, which are in order."""
+    if not len(keys):
+        return np.zeros(len(wanted), dtype=bool)
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.asarray(keys[place] == wanted)
 
 
 def exponent(values: npt.NDArray[Any]) -> int:

@@ -14,7 +14,7 @@ import fewpairs as fp
 from fewpairs.error.profiles import profiles
 from fewpairs.error.sampling import draw, inclusion, systematic
 from fewpairs.methods.fitted.cores import RIDGES, Cores, gap_of
-from fewpairs.methods.fitted.near_duplicates import _leaves, near_duplicates
+from fewpairs.methods.fitted.near_duplicates import near_duplicates
 
 
 def within(matrix, budget, *, seed=0, symmetric=True, kind="pairs", **arguments):
@@ -350,16 +350,15 @@ def test_look_alikes_are_the_nearest_profiles():
     assert np.all(np.diff(dots[i, j]) <= 1e-6)
 
 
-def test_the_forest_finds_near_duplicates(monkeypatch):
+def test_near_duplicates_of_many_items_are_found(monkeypatch):
     rng = np.random.default_rng(0)
     base = rng.normal(size=(3000, 20))
     z = profiles(np.vstack([base, base + 0.01 * rng.normal(size=base.shape)]), np.arange(6000))
-    monkeypatch.setattr("fewpairs.methods.fitted.near_duplicates.EXACT_UP_TO", 100)
+    monkeypatch.setattr("fewpairs.candidates.nearest.EXACT_UP_TO", 100)
     i, j = near_duplicates(z, 3, rng)
     found = {(a, b) for a, b in zip(i.tolist(), j.tolist(), strict=True) if b == a + 3000}
     assert len(found) > 0.97 * 3000
-    leaves = _leaves(np.ones((2000, 3), dtype=np.float32), np.arange(2000), rng)
-    assert sorted(np.concatenate(leaves).tolist()) == list(range(2000))
+    assert len({*zip(i.tolist(), j.tolist(), strict=True)}) == len(i)
 
 
 def test_systematic_draws_have_the_stated_probabilities():

@@ -160,6 +160,12 @@ def _means(vectors: SingleArray, cell_of: IntArray) -> SingleArray:
     counts = np.bincount(cell_of)
     counts = counts[counts > 0]
     order = np.argsort(cell_of, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
-    sums = np.add.reduceat(vectors[order], starts, axis=0)
+    ends = np.cumsum(counts)
+    sums = np.empty((len(counts), vectors.shape[1]), dtype=np.float32)
+    # Some cells at a time: all vectors in this order would be a copy of them all.
+    for cells in parts(len(counts), max(1, _ROWS * len(counts) // len(vectors))):
+        first = ends[cells.start] - counts[cells.start]
+        some = vectors[order[first : ends[cells.stop - 1]]]
+        starts = ends[cells] - counts[cells] - first
+        sums[cells] = np.add.reduceat(some, starts, axis=0)
     return np.asarray(sums / counts[:, None].astype(np.float32), dtype=np.float32)

@@ -7,10 +7,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fewpairs.arrays import BoolArray, IntArray, SingleArray
+from fewpairs.arrays import IntArray, SingleArray
 from fewpairs.candidates.cells import PairsOfCells
 from fewpairs.candidates.threshold import Best, Guess
 from fewpairs.candidates.tiles import EveryPair, Tile, few_pairs, in_order, places
+from fewpairs.numerics import contains
 from fewpairs.parallel import count_jobs
 
 _NO_KEYS = np.empty(0, dtype=np.int64)
@@ -90,16 +91,16 @@ def largest_products(
         search = EveryPair(n, m, square=square)
     else:
         search = PairsOfCells(left, right, rng, square=square)
-    across = np.ascontiguousarray(right.T)  # BLAS then needs no copy of it for each tile
+    # Columns side by side, so that BLAS needs no copy of them for each tile; cells gather theirs.
+    across = np.ascontiguousarray(right.T) if isinstance(search, EveryPair) else None
     while True:
         best = Best(count, guess.cut)
 
         def reaching(tile: Tile, best: Best = best) -> tuple[IntArray, SingleArray]:
-            i, j, products = _reaching(left, across, tile, best.cut)
+            i, j, products = _reaching(left, right if across is None else across.T, tile, best.cut)
             wanted = search.wanted(i, j)
             keys = np.minimum(i, j) * m + np.maximum(i, j) if square else i * m + j
-            if len(skip):
-                wanted &= ~_is_in(skip, keys)
+            wanted &= ~contains(skip, keys)
             return keys[wanted], products[wanted]
 
         for keys, products in in_order(reaching, search.tiles(), count_jobs(n_jobs)):
@@ -111,16 +112,11 @@ def largest_products(
 
 
 def _reaching(
-    left: SingleArray, across: SingleArray, tile: Tile, cut: np.float32
+    left: SingleArray, right: SingleArray, tile: Tile, cut: np.float32
 ) -> tuple[IntArray, IntArray, SingleArray]:
     """Return the pairs of a tile whose products reach the cut, and these."""
-    products = (left[tile.rows] @ across[:, tile.columns]).ravel()
+    products = (left[tile.rows] @ right[tile.columns].T).ravel()
     found = np.flatnonzero(products >= cut)
     rows, columns = places(tile.rows), places(tile.columns)
     i, j = np.divmod(found, len(columns))
     return rows[i], columns[j], products[found]
-
-
-def _is_in(sorted_keys: IntArray, keys: IntArray) -> BoolArray:
-    place = np.minimum(np.searchsorted(sorted_keys, keys), len(sorted_keys) - 1)
-    return np.asarray(sorted_keys[place] == keys)

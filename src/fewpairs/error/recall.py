@@ -40,6 +40,8 @@ class Recall:
         Of these, how many the answer would lack had they not been drawn.
     pairs : int
         All pairs.
+    missing : int
+        Matches that are not in the answer, at most: those of the lower end.
     target : float or None
         The recall that was asked for.
     needed : int
@@ -71,6 +73,7 @@ class Recall:
     examples: tuple[IntArray, IntArray, FloatArray] | None = None
     of: str = "matches"
     complete: bool = False
+    missing: int = 0
 
     @property
     def reached(self) -> bool:
@@ -153,6 +156,7 @@ def state_recall(
         target=target,
         needed=needed,
         complete=left == 0,
+        missing=most - missed,
     )
 
 

@@ -57,7 +57,7 @@ class Memory:
     def empty(self) -> bool:
         """Whether nothing was ever stored."""
         lines = len(self.columns.index) + len(self.rows.index)
-        return not lines and not len(self.entries.all()[0]) and not len(self.ordered.all()[0])
+        return not lines and self.entries.empty and self.ordered.empty
 
     # ------------------------------------------------------------------ looking up
 
@@ -150,15 +150,14 @@ class Memory:
         place = store.position(new)
         if self.diagonal is not None:
             store.values[new, place] = self.diagonal[new]
-        everything = self._everything
-        rows, columns = everything.places_of(everything.keys)
-        values = everything.values
-        along, across = (rows, columns) if transposed else (columns, rows)
-        sides = [(along, across), (across, along)] if self.symmetric else [(along, across)]
-        for here, there in sides:
-            held = store.position(here)
-            inside = held >= 0
-            store.values[there[inside], held[inside]] = values[inside]
+        for keys, values in self.entries.pieces():
+            rows, columns = np.divmod(keys, self._width)
+            along, across = (rows, columns) if transposed else (columns, rows)
+            sides = [(along, across), (across, along)] if self.symmetric else [(along, across)]
+            for here, there in sides:
+                held = store.position(here)
+                inside = held >= 0
+                store.values[there[inside], held[inside]] = values[inside]
 
     def store(self, request: Request, values: FloatArray) -> None:
         """Remember an answer; entries that came back as NaN stay unknown."""

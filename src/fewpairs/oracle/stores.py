@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from fewpairs.arrays import BoolArray, FloatArray, IntArray
+from fewpairs.numerics import parts
 from fewpairs.oracle.known import Lines, look_up
 
 
@@ -121,6 +123,8 @@ def _consecutive(place: IntArray) -> bool:
 
 #: Runs of this length are merged no more: it would take several times their memory for a while.
 _LONGEST_RUN = 2**22
+#: Entries of a piece: some megabytes.
+_AT_A_TIME = 2**18
 
 
 class EntryStore:
@@ -133,6 +137,11 @@ class EntryStore:
 
     def __init__(self) -> None:
         self._runs: list[tuple[IntArray, FloatArray]] = []
+
+    @property
+    def empty(self) -> bool:
+        """Whether there are none."""
+        return not self._runs
 
     def add(self, keys: IntArray, values: FloatArray) -> None:
         """Keep entries; of equal keys the first that ever came counts."""
@@ -160,12 +169,25 @@ class EntryStore:
             self._merge(len(self._runs))
         return self._runs[0]
 
+    def pieces(self) -> Iterator[tuple[IntArray, FloatArray]]:
+        """Yield keys and values, some at a time, the oldest last: it has the last word.
+
+        Merging all of them would take several times their memory for a while.
+        """
+        for keys, values in reversed(self._runs):
+            for part in parts(len(keys), _AT_A_TIME):
+                yield keys[part], values[part]
+
     def find(self, keys: IntArray) -> FloatArray:
         """Return the values of `keys`, NaN where unknown."""
         found = np.full(len(keys), np.nan)
+        if not len(keys):
+            return found
+        low, high = keys.min(), keys.max()
         for run in reversed(self._runs):  # so that the oldest has the last word
-            values = look_up(keys, *run)
-            found = np.where(np.isnan(values), found, values)
+            if low <= run[0][-1] and run[0][0] <= high:
+                values = look_up(keys, *run)
+                np.copyto(found, values, where=~np.isnan(values))
         return found
 
 

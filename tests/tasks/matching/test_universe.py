@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fewpairs.tasks.matching.universe import Universe, contains
+from fewpairs.numerics import contains
+from fewpairs.tasks.matching.universe import Universe
 
 KINDS = [
     Universe(7, 7, square=True, symmetric=True),

@@ -182,7 +182,7 @@ class Stage:
         """Return pairs of items with similar profiles, most similar first, not yet known."""
         if self.profiles is None:
             both = paired_profiles(self.left, self.rows, self.right, self.columns, self.crossing)
-            i, j = near_between(*both, per_item)
+            i, j = near_between(*both, per_item, self.rng)
             i, j = self.rows[i], self.columns[j]
         else:
             i, j = near_duplicates(self.profiles, per_item, self.rng)

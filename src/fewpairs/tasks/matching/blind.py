@@ -7,6 +7,7 @@ not. Those of their matches that it has not reached tell how many matches it has
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from fewpairs.error.recall import (
     blind_pairs,
     state_recall,
 )
-from fewpairs.numerics import parts
+from fewpairs.numerics import contains, parts
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.tasks.matching.labels import Labels
 from fewpairs.tasks.matching.threshold import Threshold
@@ -32,6 +33,14 @@ from fewpairs.tasks.matching.universe import Universe
 _MOST_MISSED = 40
 #: Pairs that are asked for at a time: some megabytes of temporary arrays.
 _AT_A_TIME = 2**20
+
+
+class Tails(NamedTuple):
+    """Chances that the truth lies below or above, and below what a second draw states."""
+
+    low: float = LOW_TAIL
+    high: float = HIGH_TAIL
+    second: float = SECOND_TAIL
 
 
 class Blind:
@@ -58,6 +67,7 @@ class Blind:
     taken : ndarray, optional
         Keys of blind pairs that were drawn before, and led to this draw: it states with so much
         more care that both statements together fail as often as one may.
+    tails : Tails
     """
 
     def __init__(
@@ -71,6 +81,7 @@ class Blind:
         *,
         taken: IntArray | None = None,
         may_miss: int = 0,
+        tails: Tails = Tails(),  # noqa: B008 - it never changes
     ) -> None:
         known = labels.keys if taken is None else np.union1d(labels.keys, taken)
         self.rest = universe.size - len(known)
@@ -79,7 +90,8 @@ class Blind:
         holds = [threshold.holds(oracle.entries(*universe.places(keys))) for keys in chunks]
         self.matches: IntArray = self.keys[np.concatenate([np.empty(0, dtype=bool), *holds])]
         self._labels, self._universe = labels, universe
-        self._tails = (LOW_TAIL, HIGH_TAIL) if taken is None else (SECOND_TAIL, 0.0)
+        self._second = tails.second
+        self._tails = (tails.low, tails.high) if taken is None else (tails.second, 0.0)
         self._may_miss, self._reached_at_draw = may_miss, len(labels)
         #: Matches that are known although the search has not reached them.
         self._elsewhere = np.empty(0, dtype=np.int64) if taken is None else taken
@@ -93,7 +105,7 @@ class Blind:
         rest = self.rest - len(self.keys)
         rate = len(self.missed) / max(len(self.keys), 1)
         for missed in range(_MOST_MISSED):
-            count = blind_pairs(recall, found, rest, missed=missed, tail=SECOND_TAIL)
+            count = blind_pairs(recall, found, rest, missed=missed, tail=self._second)
             expected = rate * count
             if missed >= expected + expected**0.5:
                 return count
@@ -110,8 +122,11 @@ class Blind:
 
     def state(self, target: float | None, others: IntArray) -> Recall:
         """State the recall of everything that was found."""
-        known = np.union1d(self.keys, self._elsewhere)
-        left = self._universe.size - len(self._labels) - int((~self._labels.hold(known)).sum())
+        known = self.keys
+        if len(self._elsewhere):
+            known = np.union1d(known, self._elsewhere)
+        twice = int(contains(known, self._labels.keys).sum())
+        left = self._universe.size - len(self._labels) - len(known) + twice
         return state_recall(
             len(self.found(others)),
             rest=self.rest,
@@ -134,4 +149,5 @@ class Blind:
             for share in (stated.value, stated.low, stated.high)
         ]
         value, low, high = shares
-        return replace(stated, value=value, low=low, high=high, found=stated.found - missed)
+        found, missing = stated.found - missed, stated.missing + missed
+        return replace(stated, value=value, low=low, high=high, found=found, missing=missing)

@@ -70,12 +70,18 @@ class Features:
     def combined(self, weights: FloatArray) -> tuple[SingleArray, SingleArray]:
         """Return vectors whose inner products are the weighted sum of all features."""
         used = [(np.float32(w), g) for w, g in zip(weights, self.products, strict=False) if w]
-        mine = np.float32(weights[-1])
-        left = [w * guide.left for w, guide in used]
-        right = [guide.right for _, guide in used]
-        ones = [np.ones((len(side), 1), np.float32) for side in self._sides]
-        degrees = [mine * np.log1p(side)[:, None].astype(np.float32) for side in self._sides]
-        return np.hstack([*left, degrees[0], ones[0]]), np.hstack([*right, ones[1], degrees[1]])
+        width = sum(guide.left.shape[1] for _, guide in used) + 2
+        left, right = (np.ones((len(side), width), dtype=np.float32) for side in self._sides)
+        at = 0
+        for weight, guide in used:
+            here = slice(at, at := at + guide.left.shape[1])
+            np.multiply(guide.left, weight, out=left[:, here])
+            right[:, here] = guide.right
+        degrees = [
+            np.float32(weights[-1]) * np.log1p(side).astype(np.float32) for side in self._sides
+        ]
+        left[:, -2], right[:, -1] = degrees
+        return left, right
 
     @property
     def _sides(self) -> tuple[FloatArray, FloatArray]:

@@ -11,7 +11,7 @@ from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import one_blas_thread
 from fewpairs.run.arguments import as_oracle, evaluations_of
 from fewpairs.tasks.matching.found import Found, refuse_one_set
-from fewpairs.tasks.matching.guides import as_guides
+from fewpairs.tasks.matching.guides import as_guides, reusable
 from fewpairs.tasks.matching.identity import read_ids
 from fewpairs.tasks.matching.running import Run
 from fewpairs.tasks.matching.search import best_first
@@ -122,5 +122,6 @@ def find_pairs(
         oracle=oracle,
         threshold=threshold,
         blind=run.blind_values(),
+        guide=reusable(guide),
     )
     return found.one_to_one() if one_to_one else found

@@ -10,10 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components, min_weight_full_bipartite_matching
 
-from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.arrays import FloatArray, IntArray, RandomState
 from fewpairs.error.recall import Recall
 from fewpairs.errors import InputError, MissingExtraError
 from fewpairs.oracle.oracle import Oracle
+from fewpairs.oracle.progress import ProgressOption
 from fewpairs.tasks.matching.histogram import Histogram, histogram_of
 from fewpairs.tasks.matching.identity import Ids
 from fewpairs.tasks.matching.threshold import Threshold
@@ -45,6 +46,8 @@ class Found:
     oracle: Oracle | None = field(default=None, repr=False)
     threshold: Threshold | None = field(default=None, repr=False)
     blind: FloatArray = field(default_factory=lambda: np.empty(0), repr=False)
+    guide: Any = field(default=None, repr=False)
+    extensions: int = field(default=0, repr=False)
 
     def __len__(self) -> int:
         return len(self.left)
@@ -74,6 +77,71 @@ class Found:
         """
         stands_for = self.recall.pairs / len(self.blind) if len(self.blind) else 0.0
         return histogram_of(self.similarities, self.blind, stands_for, bins)
+
+    def extend(
+        self,
+        new_items: Any = None,
+        *,
+        others: Any = None,
+        ids: Any = None,
+        recall: float | None = None,
+        budget: float | None = None,
+        guide: Any = None,
+        random_state: RandomState = None,
+        n_jobs: int = 1,
+        progress: ProgressOption = None,
+    ) -> Found:
+        """Find the matches of new items, with each other and with the old ones.
+
+        Pairs of two old items are not evaluated again. Blind pairs are drawn among those with at
+        least one new item; what they state is joined with what is stated here.
+
+        Parameters
+        ----------
+        new_items : sequence, or Oracle
+            Their positions follow those of the old items. ``error.oracle`` after a fault goes on.
+        others : sequence, optional
+            Of two sets: new items for the second one.
+        ids : sequence
+            Names of the new items, where the old ones have names; with others a pair of sequences.
+        recall : float, optional
+            As for `find_pairs`: of the pairs with a new item, and so of all. By default that of the
+            first call.
+        budget : int or float, optional
+            The most to spend here: evaluations, or a share of the pairs with a new item.
+        guide : "auto", array, encoder, or list of these, optional
+            By default that of the first call, which must have been no array; an array has a row for
+            each item, old and new.
+        random_state, n_jobs, progress : as for `find_pairs`
+
+        Returns
+        -------
+        Found
+            All matches, old and new; `spent` is that of all calls together.
+
+        Examples
+        --------
+        >>> import fewpairs as fp
+        >>> names = ["Anna Berg", "Bob Stone", "Carl May"]
+        >>> found = fp.find_pairs(names, fp.StringSimilarity("jaro_winkler"), above=0.95)
+        >>> found = found.extend(["Ana Berg", "Dora Lind"])
+        >>> found.left.tolist(), found.right.tolist()
+        ([0], [3])
+        """
+        from fewpairs.tasks.matching.extending import extend  # noqa: PLC0415 - it makes a Found
+
+        return extend(
+            self,
+            new_items,
+            others=others,
+            ids=ids,
+            recall=recall,
+            budget=budget,
+            guide=guide,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
 
     # ------------------------------------------------------------------ other forms
 

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from fewpairs.arrays import SingleArray, unmasked
 from fewpairs.errors import InputError
 from fewpairs.items.items import Items
+from fewpairs.numerics import parts
 from fewpairs.similarities.protocol import Similarity
 from fewpairs.tasks.matching.text_guides import dense, log_lengths, text_guides
 
@@ -60,6 +61,20 @@ def as_guides(
         return _automatic(items, others, similarity)
     given = guide if isinstance(guide, list) else [guide]
     return [_one(part, f"guide {k + 1}", items, others) for k, part in enumerate(given)]
+
+
+#: Stands for a guide that serves the items it was made for, and no others.
+ARRAY = "array"
+
+
+def reusable(guide: Any) -> Any:
+    """Return a guide to keep for new items: what makes vectors, or `ARRAY` for vectors as such."""
+    given = guide if isinstance(guide, list) else [guide]
+    makers = (
+        part is None or isinstance(part, str) or callable(getattr(part, "encode", part))
+        for part in given
+    )
+    return guide if all(makers) else ARRAY
 
 
 def _automatic(items: Items, others: Items | None, similarity: Similarity) -> list[Guide]:
@@ -155,10 +170,13 @@ def unit_rows(vectors: Any) -> SingleArray:
 
     Sparse tables with many columns are projected on their leading directions first.
     """
-    table = dense(vectors) if sp.issparse(vectors) else np.asarray(vectors, dtype=np.float64)
-    largest = np.abs(table).max(axis=1, initial=0.0)[:, None]
-    with np.errstate(invalid="ignore"):
-        table = np.divide(table, largest, out=np.zeros_like(table), where=largest > 0)
-        lengths = np.sqrt(np.einsum("ij,ij->i", table, table))[:, None]
-        rows = np.divide(table, lengths, out=np.zeros_like(table), where=lengths > 0)
-    return np.asarray(rows, dtype=np.float32)
+    table = dense(vectors) if sp.issparse(vectors) else np.asarray(vectors)
+    rows = np.zeros(table.shape, dtype=np.float32)
+    for part in parts(len(table)):
+        some = table[part].astype(np.float64)
+        largest = np.abs(some).max(axis=1, initial=0.0)[:, None]
+        with np.errstate(invalid="ignore"):
+            some = np.divide(some, largest, out=np.zeros_like(some), where=largest > 0)
+            lengths = np.sqrt(np.einsum("ij,ij->i", some, some))[:, None]
+            np.divide(some, lengths, out=rows[part], where=lengths > 0, casting="same_kind")
+    return rows

@@ -46,6 +46,45 @@ def read_ids(ids: Any, oracle: Oracle) -> Ids:
     )
 
 
+def longer_ids(
+    old: Ids, new: Any, before: tuple[int, int], shape: tuple[int, int], *, square: bool
+) -> Ids:
+    """Join names of new items to those of the old ones.
+
+    Parameters
+    ----------
+    old : Ids
+    new : sequence, pair of sequences, or None
+        Of one set, or of the one set that has new items, a sequence; else a pair.
+    before, shape : (int, int)
+        Numbers of items on both sides, before and now.
+    square : bool
+        Whether both sides are the same items.
+    """
+    more = [now - then for now, then in zip(shape, before, strict=True)]
+    grown = [side for side in (0, 1) if more[side]][: 1 if square else 2]
+    if old.left is None:
+        if new is not None:
+            raise InputError(
+                "ids were given for new items, and the old ones have none.",
+                "An item has a name or a position, and results hold one kind of both.",
+                "Leave ids out: positions go on where the old ones end.",
+            )
+        return old
+    given = [new] if len(grown) == 1 else new
+    if grown and (new is None or not isinstance(given, (tuple, list)) or len(given) != len(grown)):
+        raise InputError(
+            "the items have ids, and none were given for the new ones.",
+            "A match is told by them.",
+            "Pass ids= with one for each new item; for both sets a pair of sequences.",
+        )
+    names = list(old)
+    for side, some in zip(grown, given, strict=False):
+        fresh = _names(some, more[side], "ids of the new items")
+        names[side] = _different([*(old[side] or []), *fresh], "ids of old and new items")
+    return Ids(names[0], names[0]) if square else Ids(*names)
+
+
 def _names(ids: Any, count: int, what: str) -> list[Any]:
     values: Sequence[Any] | np.ndarray[Any, Any] = as_items(ids).values
     names = values.tolist() if isinstance(values, np.ndarray) else list(values)
@@ -61,6 +100,10 @@ def _names(ids: Any, count: int, what: str) -> list[Any]:
             "A match is told by them.",
             "Pass texts or numbers.",
         )
+    return _different(names, what)
+
+
+def _different(names: list[Any], what: str) -> list[Any]:
     seen: set[Any] = set()
     twice = next((name for name in names if name in seen or seen.add(name)), None)  # type: ignore[func-returns-value]
     if twice is not None:

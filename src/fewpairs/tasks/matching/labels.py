@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fewpairs.arrays import BoolArray, FloatArray, IntArray
-from fewpairs.tasks.matching.universe import contains
+from fewpairs.numerics import contains
 
 #: Matches, others and unknown pairs that a ranking is fitted to: more change it by less than
 #: another seed does.

@@ -10,7 +10,8 @@ import numpy as np
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.error.recall import Recall, state_recall
 from fewpairs.oracle.oracle import Oracle
-from fewpairs.tasks.matching.blind import Blind
+from fewpairs.tasks.matching.blind import Blind, Tails
+from fewpairs.tasks.matching.earlier import Earlier
 from fewpairs.tasks.matching.guides import Guide
 from fewpairs.tasks.matching.search import Search
 from fewpairs.tasks.matching.steering import LANDMARKS, Steering
@@ -28,6 +29,8 @@ _R = TypeVar("_R")
 _FEW, _TIMES = 1_000_000, 4
 #: Otherwise as many are drawn as were evaluated, or this many for each item.
 _FOR_EACH = 10
+#: Blind pairs of which the similarities are kept for a histogram: 16 MB at most.
+_SHOWN = 2**21
 
 
 class Run:
@@ -45,6 +48,8 @@ class Run:
     rng : numpy.random.Generator
     unasked : bool, default=True
         Whether nobody has said how much may be spent.
+    earlier : Earlier, optional
+        What is stated already, of pairs outside of this universe.
 
     Attributes
     ----------
@@ -62,8 +67,10 @@ class Run:
         rng: np.random.Generator,
         *,
         unasked: bool = True,
+        earlier: Earlier | None = None,
     ) -> None:
-        self._unasked = unasked
+        self._unasked, self._earlier = unasked, earlier
+        self._tails = Tails() if earlier is None else earlier.tails
         self._oracle, self._universe, self._threshold = oracle, universe, threshold
         self._recall, self._allowed = recall, allowed
         # Blind pairs are drawn from a source of their own: the order of the search must not depend
@@ -80,15 +87,18 @@ class Run:
         universe = self._universe
         self._check_symmetry()
         search = Search(self._oracle, universe, self._threshold, guides, self._rng)
-        count = min(LANDMARKS, universe.n, universe.m)
+        if self._earlier is not None:
+            search.note(self._earlier.left, self._earlier.right)
+        count = min(LANDMARKS, *map(len, universe.whole_lines))
         planner, limited = self._oracle.planner, self._allowed < universe.size
         steering = Steering(
-            n_items=min(universe.n, universe.m),
+            n_items=min(i.stop - i.start for block in universe.blocks for i in block),
             all_pairs=universe.size,
             allowed=self._allowed - (self.spent["symmetry"] // planner.per_entry if limited else 0),
             recall=self._recall,
             guided=search.guided,
             price_of_landmarks=planner.price_of_lines(count, count, count) // planner.per_entry,
+            tail=self._tails.low,
         )
         while search.left and not self._is_settled(search, steering):
             if steering.wants_landmarks(drawn=bool(self._blind)):
@@ -107,8 +117,12 @@ class Run:
 
     def blind_values(self) -> FloatArray:
         """Return the similarities of the pairs that were drawn blindly, for a histogram."""
-        drawn = [self._universe.places(blind.keys) for blind in self._blind[:1]]
-        return np.concatenate([np.empty(0), *(self._oracle.entries(*places) for places in drawn)])
+        values = [np.empty(0)]
+        for blind in self._blind[:1]:
+            # In order of their keys, so that every so-many-th is as uniform as all.
+            keys = blind.keys[:: len(blind.keys) // _SHOWN + 1]
+            values.append(self._oracle.entries(*self._universe.places(keys)))
+        return np.concatenate(values)
 
     # ------------------------------------------------------------------ steps
 
@@ -146,6 +160,7 @@ class Run:
                 self._blind_rng,
                 taken=before,
                 may_miss=may_miss,
+                tails=self._tails,
             ),
         )
         self._blind.append(blind)
@@ -191,7 +206,10 @@ class Run:
 
     def _state(self) -> Recall:
         matches = [blind.matches for blind in self._blind]
-        return self._blind[-1].state(self._recall, np.concatenate(matches))
+        return self._joined(self._blind[-1].state(self._recall, np.concatenate(matches)))
+
+    def _joined(self, stated: Recall) -> Recall:
+        return stated if self._earlier is None else self._earlier.joined(stated)
 
     def _stated(self, search: Search) -> tuple[Recall, IntArray]:
         if self._blind:
@@ -207,4 +225,4 @@ class Run:
             met=0,
             target=self._recall,
         )
-        return stated, search.labels.matches()
+        return self._joined(stated), search.labels.matches()

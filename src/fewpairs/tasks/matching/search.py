@@ -12,12 +12,12 @@ from typing import TypeAlias
 import numpy as np
 
 from fewpairs.arrays import BoolArray, FloatArray, IntArray, SingleArray
-from fewpairs.candidates.largest import largest_products
 from fewpairs.numerics import largest
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.tasks.matching.features import Features
 from fewpairs.tasks.matching.guides import Guide
 from fewpairs.tasks.matching.labels import Labels, weights_of
+from fewpairs.tasks.matching.proposals import propose
 from fewpairs.tasks.matching.ranking import Ranking
 from fewpairs.tasks.matching.threshold import Threshold
 from fewpairs.tasks.matching.universe import Universe
@@ -86,12 +86,16 @@ class Search:
         self._pool = keys[rest], features[rest]
         return len(best), int(matching.sum())
 
+    def note(self, rows: IntArray, columns: IntArray) -> None:
+        """Note matches that are known already, and are none of these pairs."""
+        self._features.note(rows, columns)
+
     def buy_landmarks(self, count: int) -> None:
         """Read whole rows and columns of random items, which tell how other items lie to them."""
         universe, oracle = self._universe, self._oracle
         sides = []
-        for side, length in zip(self.landmarks, (universe.n, universe.m), strict=True):
-            free = np.setdiff1d(np.arange(length), side)
+        for side, whole in zip(self.landmarks, universe.whole_lines, strict=True):
+            free = np.setdiff1d(whole, side)
             sides.append(np.concatenate([side, self._rng.permutation(free)[:count]]))
             if universe.square:
                 sides = [sides[0], sides[0]]
@@ -158,28 +162,19 @@ class Search:
 
     def _proposed(self) -> IntArray:
         """Return the pairs that come first by what is learnt so far, products of features aside."""
-        universe = self._universe
         if self._ranking is not None:
             weights = self._ranking.weights
         else:
             weights = np.zeros(self._features.count)
             weights[0 if self.guided else -2] = 1.0
-        skip = self.labels.keys
-        one_order = universe.square and universe.symmetric
-        if universe.square and not universe.symmetric:
-            itself: IntArray = np.arange(universe.n) * (universe.m + 1)
-            skip = np.union1d(skip, itself)
-        left, right = self._features.combined(weights)
-        found = largest_products(
-            left,
-            right,
+        return propose(
+            self._universe,
+            *self._features.combined(weights),
             _CANDIDATES,
             self._rng,
-            square=one_order,
-            skip=skip,
+            skip=self.labels.keys,
             n_jobs=self._oracle.n_jobs,
         )
-        return found.rows * universe.m + found.columns
 
 
 def best_first(values: FloatArray, keys: IntArray, threshold: Threshold) -> IntArray:

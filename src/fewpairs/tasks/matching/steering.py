@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fewpairs.error.recall import blind_pairs
+from fewpairs.error.recall import LOW_TAIL, blind_pairs
 from fewpairs.numerics import most_affordable
 
 #: First batch: an eighth of the items, so that a good guide is not followed longer than it pays;
@@ -54,7 +54,9 @@ class Steering:
         That is to be stated.
     guided : bool
     price_of_landmarks : int
-        Of ten.
+        Of ten; 0 where there are none.
+    tail : float
+        Chance that the statement may be too sure.
     """
 
     n_items: int
@@ -63,6 +65,7 @@ class Steering:
     recall: float
     guided: bool
     price_of_landmarks: int
+    tail: float = LOW_TAIL
     found: int = 0
     ranked: int = 0
     reached: int = 0
@@ -104,7 +107,7 @@ class Steering:
         With a guide that leads somewhere only if the search goes on although blind pairs are drawn.
         """
         price = self.price_of_landmarks
-        if self.reached + price > (1 - _LEFT_FOR_OTHERS) * self.allowed:
+        if not price or self.reached + price > (1 - _LEFT_FOR_OTHERS) * self.allowed:
             return False
         if not self.guided and not self._paid_for_landmarks:
             return True
@@ -119,7 +122,7 @@ class Steering:
     def price(self) -> int:
         """Blind pairs that a statement takes, if nothing more is found or missed."""
         rest = self.all_pairs - self.reached
-        price = blind_pairs(self.recall, self.found, rest, missed=self.may_miss)
+        price = self._price(rest, self.may_miss)
         if price <= _STATED * self.allowed or self.allowed >= self.all_pairs:
             return min(price, max(self.allowed - self.reached, 0))
         return min(int(_UNSTATED * self.allowed), max(self.allowed - self.reached, 0))
@@ -132,12 +135,13 @@ class Steering:
         ones. As many as cost half of what the search has cost so far.
         """
         rest = self.all_pairs - self.reached
-        room = blind_pairs(self.recall, self.found, rest) + self.ranked // 2
+        room = self._price(rest, 0) + self.ranked // 2
         if self.allowed < self.all_pairs or room >= rest:
             return 0
-        return most_affordable(
-            lambda missed: blind_pairs(self.recall, self.found, rest, missed=missed), _MISSES, room
-        )
+        return most_affordable(lambda missed: self._price(rest, missed), _MISSES, room)
+
+    def _price(self, rest: int, missed: int) -> int:
+        return blind_pairs(self.recall, self.found, rest, missed=missed, tail=self.tail)
 
     @property
     def is_time_to_draw(self) -> bool:

@@ -1,0 +1,191 @@
+"""extend(): new items for an answer, which pays for pairs with at least one of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fewpairs.arrays import FloatArray, RandomState, is_whole
+from fewpairs.error.recall import Recall, check_recall
+from fewpairs.errors import BudgetError, InputError, NotAttachedError, RecallMissedWarning, warn
+from fewpairs.items.items import Items, as_items
+from fewpairs.oracle.oracle import Oracle
+from fewpairs.oracle.progress import ProgressOption
+from fewpairs.parallel import one_blas_thread
+from fewpairs.tasks.matching.earlier import Earlier
+from fewpairs.tasks.matching.found import Found
+from fewpairs.tasks.matching.guides import ARRAY, as_guides, reusable
+from fewpairs.tasks.matching.identity import longer_ids
+from fewpairs.tasks.matching.running import Run
+from fewpairs.tasks.matching.search import best_first
+from fewpairs.tasks.matching.threshold import Threshold
+from fewpairs.tasks.matching.universe import Universe
+
+
+def extend(
+    found: Found,
+    new_items: Any,
+    *,
+    others: Any,
+    ids: Any,
+    recall: float | None,
+    budget: float | None,
+    guide: Any,
+    random_state: RandomState,
+    n_jobs: int,
+    progress: ProgressOption,
+) -> Found:
+    """Find the matches of new items; `Found.extend` documents the parameters."""
+    old, threshold = _source(found)
+    wanted = check_recall(found.recall.target if recall is None else recall)
+    oracle = _longer(old, new_items, others, n_jobs, progress)
+    names = longer_ids(found.ids, ids, found.shape, oracle.shape, square=oracle.square)
+    if oracle.shape == found.shape:
+        return found
+    universe = Universe(
+        *oracle.shape, square=oracle.square, symmetric=oracle.symmetric, old=found.shape
+    )
+    allowed = _allowed(budget, universe.size, oracle.planner.per_entry)
+    guides = as_guides(
+        _guide(found, guide),
+        oracle.items,
+        None if oracle.square else oracle.others,
+        oracle.similarity,
+    )
+    earlier = Earlier(found.left, found.right, found.recall, found.extensions + 1)
+    base = oracle.generator(random_state)
+    with oracle.run(allowed * oracle.planner.per_entry, base), one_blas_thread():
+        # The seed of the first call must not draw the same once more.
+        seeds = base.integers(2**63, size=4).tolist()
+        rng = np.random.default_rng([*seeds, earlier.extensions])
+        run = Run(
+            oracle,
+            universe,
+            threshold,
+            allowed,
+            wanted,
+            rng,
+            unasked=budget is None,
+            earlier=earlier,
+        )
+        stated, keys = run.carry_out(guides)
+        rows, columns = universe.places(keys)
+        values = oracle.entries(rows, columns)
+        blind = run.blind_values()
+    if budget is None and found.recall.reached and not stated.reached:
+        warn(RecallMissedWarning(f"the recall of {wanted:g} cannot be stated: {stated}."))
+    left, right = np.concatenate([found.left, rows]), np.concatenate([found.right, columns])
+    values = np.concatenate([found.similarities, values])
+    order = best_first(values, universe.keys(left, right), threshold)
+    return Found(
+        left=left[order],
+        right=right[order],
+        similarities=values[order],
+        recall=stated,
+        spent={purpose: found.spent[purpose] + run.spent[purpose] for purpose in run.spent},
+        shape=oracle.shape,
+        ids=names,
+        oracle=oracle,
+        threshold=threshold,
+        blind=_evenly(found.blind, found.recall, blind, universe.size, rng),
+        guide=found.guide if guide is None else reusable(guide),
+        extensions=earlier.extensions,
+    )
+
+
+def _source(found: Found) -> tuple[Oracle, Threshold]:
+    """Return what the pairs were found with, or say why nothing can be added to them."""
+    if found.recall.of != "matches":
+        raise InputError(
+            "neighbours cannot be extended.",
+            "A new item may be nearer than those that were found, to any of the old ones.",
+            "Call fewpairs.find_nearest with all items; or, for the neighbours of the new ones "
+            "alone, with the new items and others= the old ones.",
+        )
+    if found.oracle is None or found.threshold is None:
+        raise NotAttachedError(
+            "these pairs have no similarity to compare new items with.",
+            "They were made without one, as from a table.",
+            "Extend what fewpairs.find_pairs has returned.",
+        )
+    if len(found) != found.recall.found:
+        raise InputError(
+            f"{found.recall.found:,} matches were found, and {len(found):,} are left of them.",
+            "New items may have matches that change an assignment.",
+            "Extend what find_pairs returns without one_to_one, then call one_to_one().",
+        )
+    return found.oracle, found.threshold
+
+
+def _longer(
+    old: Oracle, new_items: Any, others: Any, n_jobs: int, progress: ProgressOption
+) -> Oracle:
+    """Return the oracle of old and new items, which knows nothing of the old pairs."""
+    if isinstance(new_items, Oracle):
+        # After a fault: the oracle of old and new items, with what was paid for.
+        if new_items.square != old.square or any(
+            new < before for new, before in zip(new_items.shape, old.shape, strict=True)
+        ):
+            raise InputError(
+                f"an oracle of {new_items.shape} items was given for pairs of {old.shape}.",
+                "It must be that of the same extension, which has the old items too.",
+                "Pass error.oracle of the call that was stopped.",
+            )
+        return new_items
+    if old.square and others is not None:
+        raise InputError(
+            "others were given for pairs within one set of items.",
+            "There is one set to add to.",
+            "Pass all new items as the first argument.",
+        )
+    items = _joined(old.items, new_items, old)
+    if old.square:
+        return Oracle(items, old.similarity, n_jobs=n_jobs, progress=progress)
+    columns = _joined(old.others, others, old)
+    return Oracle(items, old.similarity, others=columns, n_jobs=n_jobs, progress=progress)
+
+
+def _joined(old: Items, new: Any, oracle: Oracle) -> Items:
+    if new is None or (hasattr(new, "__len__") and len(new) == 0 and not isinstance(new, str)):
+        return old
+    items = as_items(new, records=bool(oracle.similarity.takes_records))
+    if isinstance(old.values, np.ndarray) and isinstance(items.values, list):
+        array = np.asarray(items.values)
+        items = as_items(array) if array.dtype.kind in "biuf" else items
+    return old.joined(items)
+
+
+def _allowed(budget: float | None, pairs: int, per_entry: int) -> int:
+    if budget is None:
+        return pairs
+    if is_whole(budget) and budget > 0:
+        return min(pairs, int(budget) // per_entry)
+    if isinstance(budget, (float, np.floating)) and 0 < budget < 1:
+        return int(budget * pairs)
+    raise BudgetError(
+        f"budget is {budget!r}.",
+        "It is what the new items may cost.",
+        "Pass a number of evaluations (a positive integer), or a share of the pairs with at least "
+        "one new item (a float between 0 and 1).",
+    )
+
+
+def _guide(found: Found, guide: Any) -> Any:
+    if guide is None and found.guide == ARRAY:
+        raise InputError(
+            "the guide was an array, which has no rows for the new items.",
+            "Each item needs a vector.",
+            'Pass guide= with a row for each item, old and new; or guide="auto".',
+        )
+    return found.guide if guide is None else guide
+
+
+def _evenly(
+    old: FloatArray, stated: Recall, new: FloatArray, pairs: int, rng: np.random.Generator
+) -> FloatArray:
+    """Return blind values of which each stands for as many pairs, old or new."""
+    rate = min(len(old) / stated.pairs if stated.pairs else 1.0, len(new) / pairs)
+    counts = int(rate * stated.pairs), int(rate * pairs)
+    some = [rng.permutation(part)[:count] for part, count in zip((old, new), counts, strict=True)]
+    return np.concatenate(some)
