@@ -67,6 +67,7 @@ class RecordSimilarity(Similarity):
         ready = [part.similarity for part in self._parts]
         self.symmetric = all(part.symmetric for part in ready)
         self.symmetry_proven = all(part.symmetry_proven for part in ready)
+        self.cheap = all(part.cheap for part in ready)
         self.evaluations_per_entry = max(part.evaluations_per_entry for part in ready)
         self.block_size = common_block_size(ready)
         self.parameters = {

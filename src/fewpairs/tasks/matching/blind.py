@@ -15,7 +15,7 @@ from fewpairs.error.recall import (
     blind_pairs,
     state_recall,
 )
-from fewpairs.numerics import parts
+from fewpairs.numerics import distinct, parts
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.tasks.matching.labels import Labels
 from fewpairs.tasks.matching.threshold import Threshold
@@ -63,7 +63,7 @@ class Blind:
         taken: IntArray | None = None,
         may_miss: int = 0,
     ) -> None:
-        known = labels.keys if taken is None else np.union1d(labels.keys, taken)
+        known = labels.keys if taken is None else distinct(labels.keys, taken)
         self.rest = universe.size - len(known)
         self.keys = universe.draw(count, known, rng)
         chunks = [self.keys[part] for part in parts(len(self.keys), _AT_A_TIME)]
@@ -97,11 +97,11 @@ class Blind:
 
     def found(self, others: IntArray) -> IntArray:
         """Return the keys of all matches that are known, with those of other blind pairs."""
-        return np.unique(np.concatenate([self._labels.matches(), self.matches, others]))
+        return distinct(self._labels.matches(), self.matches, others)
 
     def state(self, target: float | None, others: IntArray) -> Recall:
         """State the recall of everything that was found."""
-        known = np.union1d(self.keys, self._elsewhere)
+        known = distinct(self.keys, self._elsewhere)
         left = self._universe.size - len(self._labels) - int((~self._labels.hold(known)).sum())
         return state_recall(
             len(self.found(others)),

@@ -10,6 +10,7 @@ from fewpairs.errors import RecallMissedWarning, warn
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import one_blas_thread
 from fewpairs.run.arguments import as_oracle, evaluations_of
+from fewpairs.tasks.matching.all_pairs import evaluates_all
 from fewpairs.tasks.matching.found import Found, refuse_one_set
 from fewpairs.tasks.matching.guides import as_guides
 from fewpairs.tasks.matching.identity import read_ids
@@ -31,6 +32,7 @@ def find_pairs(
     budget: float | None = None,
     guide: Any = "auto",
     one_to_one: bool = False,
+    all_pairs: bool | None = None,
     random_state: RandomState = None,
     n_jobs: int = 1,
     progress: ProgressOption = None,
@@ -67,6 +69,10 @@ def find_pairs(
         themselves. A poor guide costs evaluations, and never makes a statement false.
     one_to_one : bool, default=False
         Of two sets: keep only the best assignment, in which no item is matched twice.
+    all_pairs : bool, optional
+        Whether every pair is evaluated, and the recall exact. By default, without a budget, where
+        the similarity is declared `cheap`, as those of strings and vectors are, and there are no
+        more than ten million pairs: a search takes longer. False searches all the same.
     random_state : int, Generator, RandomState or None
         The same seed gives the same result, whatever `n_jobs`.
     n_jobs : int, default=1
@@ -99,13 +105,15 @@ def find_pairs(
     allowed = universe.size
     if budget is not None:
         allowed = min(allowed, evaluations_of(budget, oracle.planner) // oracle.planner.per_entry)
-    guides = as_guides(
-        guide, oracle.items, None if oracle.square else oracle.others, oracle.similarity
-    )
+    everything = evaluates_all(all_pairs, budget, oracle.similarity, universe)
+    others_items = None if oracle.square else oracle.others
+    # What nobody will follow need not be made.
+    given = None if everything and isinstance(guide, str) and guide == "auto" else guide
+    guides = as_guides(given, oracle.items, others_items, oracle.similarity)
     rng = oracle.generator(random_state)
     run = Run(oracle, universe, threshold, allowed, wanted, rng, unasked=budget is None)
     with oracle.run(allowed * oracle.planner.per_entry, rng), one_blas_thread():
-        stated, keys = run.carry_out(guides)
+        stated, keys = run.evaluate_all() if everything else run.carry_out(guides)
         rows, columns = universe.places(keys)
         values = oracle.entries(rows, columns)
     if budget is None and not stated.reached:

@@ -12,6 +12,7 @@ from fewpairs.error.recall import HIGH_TAIL, LOW_TAIL, Recall
 from fewpairs.error.shares import least_mean, most_mean, rows_for
 from fewpairs.numerics import parts
 from fewpairs.oracle.oracle import Oracle
+from fewpairs.tasks.matching.all_pairs import whole_rows
 from fewpairs.tasks.matching.features import Features
 from fewpairs.tasks.matching.guides import Guide
 from fewpairs.tasks.matching.ranking import Ranking
@@ -47,6 +48,8 @@ class Neighborhoods:
     rng : numpy.random.Generator
     nearest_last : bool
         Whether small values are near.
+    everything : bool, default=False
+        Whether all pairs are evaluated anyway.
 
     Attributes
     ----------
@@ -63,7 +66,9 @@ class Neighborhoods:
         rng: np.random.Generator,
         *,
         nearest_last: bool,
+        everything: bool = False,
     ) -> None:
+        self._all_pairs = everything
         self._oracle, self._allowed, self._recall, self._rng = oracle, allowed, recall, rng
         n, m = oracle.shape
         self._k = min(k, m - 1 if oracle.square else m)
@@ -81,6 +86,8 @@ class Neighborhoods:
             self._exact = True
             nothing = np.empty(0, dtype=np.int64)
             return nothing, nothing, np.empty(0)
+        if self._all_pairs:
+            return self._everything()
         rows = max(n, m) * self._per_entry
         wanted = rows_for(1 - _SLACK * (1 - self._recall), self._recall, LOW_TAIL)
         counts = [
@@ -134,11 +141,14 @@ class Neighborhoods:
     def _everything(self) -> Chosen:
         """Read all rows, where blind ones alone would be most of them."""
         self._exact = True
-        n, m = self._oracle.shape
+        before = self._oracle.spent
         chosen = []
-        for part in parts(n, max(1, _AT_A_TIME // m)):
-            rows = np.arange(part.start, part.stop)
-            chosen.append(self._best_of(rows, self._rows("ranked", rows)))
+        for rows, values in whole_rows(self._oracle):
+            signed = values.copy()
+            if self._oracle.square:
+                signed[np.arange(len(rows)), rows] = -np.inf * self._sign
+            chosen.append(self._best_of(rows, signed))
+        self.spent["all_pairs"] = self._oracle.spent - before
         return self._joined(chosen)
 
     def _learn(self, guides: list[Guide], training: IntArray, landmarks: IntArray) -> FloatArray:
@@ -269,9 +279,12 @@ class Neighborhoods:
         return np.asarray(signed >= least[:, None])
 
     def _best_of(self, rows: IntArray, values: FloatArray) -> Chosen:
-        order = np.argsort(-self._sign * values, axis=1, kind="stable")[:, : self._k]
-        nearest = np.take_along_axis(values, order, axis=1)
-        return np.repeat(rows, self._k), order.ravel(), nearest.ravel()
+        i, j = np.nonzero(self._near(values))  # k of each row, and what equals the last of them
+        order = np.lexsort((j, -self._sign * values[i, j], i))
+        i, j = i[order], j[order]
+        place = np.arange(len(i)) - np.searchsorted(i, i)
+        i, j = i[place < self._k], j[place < self._k]
+        return rows[i], j, values[i, j]
 
     @staticmethod
     def _joined(

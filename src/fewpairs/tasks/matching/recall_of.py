@@ -12,6 +12,7 @@ import numpy as np
 from fewpairs.arrays import IntArray, RandomState, unmasked
 from fewpairs.error.recall import Recall, blind_pairs, check_recall
 from fewpairs.errors import InputError
+from fewpairs.numerics import distinct
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.run.arguments import as_oracle, evaluations_of
 from fewpairs.tasks.matching.blind import Blind
@@ -118,7 +119,7 @@ def _keys(candidates: Any, universe: Universe, ids: Ids) -> IntArray:
             "An item is no match of its own.",
             "Leave such pairs out.",
         )
-    return np.unique(universe.keys(*sides))
+    return distinct(universe.keys(*sides))
 
 
 def _sides(candidates: Any) -> tuple[list[Any], list[Any]]:

@@ -9,7 +9,9 @@ import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.error.recall import Recall, state_recall
+from fewpairs.numerics import distinct
 from fewpairs.oracle.oracle import Oracle
+from fewpairs.tasks.matching.all_pairs import all_matches
 from fewpairs.tasks.matching.blind import Blind
 from fewpairs.tasks.matching.guides import Guide
 from fewpairs.tasks.matching.search import Search
@@ -29,6 +31,8 @@ _SYMMETRY_PAIRS = 8
 _FEW, _TIMES = 1_000_000, 4
 #: Otherwise as many are drawn as were evaluated, or this many for each item.
 _FOR_EACH = 10
+#: Pairs that a histogram shows where all were evaluated.
+_SHOWN = 100_000
 
 
 class Run:
@@ -106,9 +110,25 @@ class Run:
                 break
         return self._stated(search)
 
+    def evaluate_all(self) -> tuple[Recall, IntArray]:
+        """Evaluate every pair instead, and return the same."""
+        self._check_symmetry()
+        self.spent["all_pairs"] = 0
+        keys = self._charged(
+            "all_pairs", all_matches, self._oracle, self._universe, self._threshold
+        )
+        size = self._universe.size
+        stated = state_recall(
+            len(keys), rest=0, drawn=0, missed=0, left=0, pairs=size, met=0, target=self._recall
+        )
+        return stated, keys
+
     def blind_values(self) -> FloatArray:
         """Return the similarities of the pairs that were drawn blindly, for a histogram."""
-        drawn = [self._universe.places(blind.keys) for blind in self._blind[:1]]
+        keys = [blind.keys for blind in self._blind[:1]]
+        if "all_pairs" in self.spent:
+            keys = [self._universe.draw(_SHOWN, np.empty(0, dtype=np.int64), self._blind_rng)]
+        drawn = [self._universe.places(some) for some in keys]
         return np.concatenate([np.empty(0), *(self._oracle.entries(*places) for places in drawn)])
 
     # ------------------------------------------------------------------ steps
@@ -138,7 +158,7 @@ class Run:
             items = self._universe.n + self._universe.m
             few = left <= max(_FEW, _TIMES * len(search.labels))
             count = left if few else max(len(search.labels), _FOR_EACH * items)
-        before = np.unique(np.concatenate([b.keys for b in self._blind])) if self._blind else None
+        before = distinct(*(b.keys for b in self._blind)) if self._blind else None
         blind = self._charged(
             "blind",
             lambda: Blind(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fewpairs.arrays import BoolArray, IntArray
+from fewpairs.numerics import distinct
 
 #: Pairs that are drawn at a time: some ten megabytes of temporary arrays.
 _AT_A_TIME = 2**21
@@ -52,7 +53,7 @@ class Universe:
     def everything(self) -> IntArray:
         """Return all keys in order; only where there are few."""
         keys = np.arange(self.n * self.m, dtype=np.int64)
-        return keys[self._holds(*self.places(keys))]
+        return keys[self.holds(*self.places(keys))]
 
     def lines(self, items: IntArray, others: IntArray) -> IntArray:
         """Return the keys of everything in some rows and in some columns, in order."""
@@ -60,7 +61,7 @@ class Universe:
         columns = [np.tile(np.arange(self.m), len(items)), np.repeat(others, self.n)]
         i, j = np.concatenate(rows), np.concatenate(columns)
         apart = i != j if self.square else np.ones(len(i), dtype=bool)
-        return np.unique(self.keys(i[apart], j[apart]))
+        return distinct(self.keys(i[apart], j[apart]))
 
     def draw(self, count: int, taken: IntArray, rng: np.random.Generator) -> IntArray:
         """Draw different pairs uniformly among those that are not taken.
@@ -89,13 +90,14 @@ class Universe:
             while (lacking := count - sum(map(len, fresh))) > 0:
                 # Half of them, or more, are taken or in the other order.
                 more = rng.integers(0, self.n * self.m, min(2 * lacking, _AT_A_TIME) + 100)
-                more = more[self._holds(*self.places(more))]
+                more = more[self.holds(*self.places(more))]
                 fresh.append(more[~contains(taken, more)])
-            drawn = np.unique(np.concatenate(fresh))
+            drawn = distinct(*fresh)
         surplus = rng.choice(len(drawn), len(drawn) - count, replace=False, shuffle=False)
         return np.delete(drawn, surplus)
 
-    def _holds(self, rows: IntArray, columns: IntArray) -> BoolArray:
+    def holds(self, rows: IntArray, columns: IntArray) -> BoolArray:
+        """Say which places are those of a pair: none with itself, none in the other order."""
         if not self.square:
             return np.ones(len(rows), dtype=bool)
         return np.asarray(rows < columns if self.symmetric else rows != columns)
