@@ -405,6 +405,9 @@ def test_what_was_paid_for_is_kept_and_used(typed, folder):
         (("dedupe", "twice.csv", *NAMES, "--above", 1, "-o", "m.csv"), "stands twice"),
         (("dedupe", "empty.csv", *NAMES, "--above", 1, "-o", "m.csv"), "has no rows"),
         (("dedupe", "a.csv", *NAMES, "--above", 1, "--budget", 1.5, "-o", "m.csv"), "--budget"),
+        (("dedupe", "a.csv", *NAMES, "--above", 1, "--budget", "1.0", "-o", "m.csv"), "all pairs"),
+        (("dedupe", "a.csv", *NAMES, "--above", 1, "--budget", "-3", "-o", "m.csv"), "--budget"),
+        (("dedupe", "a.csv", *NAMES, "--above", 1, "--budget", "few", "-o", "m.csv"), "--budget"),
         (("dedupe", "a.csv", *NAMES, "--gamma", 2, "--above", 1, "-o", "m.csv"), "--gamma"),
     ],
 )

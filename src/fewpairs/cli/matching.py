@@ -34,7 +34,7 @@ from fewpairs.cli.options import (
     TableFile,
     TableOutputOption,
     VectorsOption,
-    whole_budget,
+    read_budget,
 )
 from fewpairs.errors import InputError
 
@@ -83,7 +83,7 @@ def match(
             compared.oracle,
             **threshold,
             recall=recall,
-            budget=whole_budget(budget),
+            budget=read_budget(budget),
             one_to_one=one_to_one,
             random_state=seed,
         )
@@ -131,7 +131,7 @@ def dedupe(
             compared.oracle,
             **threshold,
             recall=recall,
-            budget=whole_budget(budget),
+            budget=read_budget(budget),
             random_state=seed,
         )
         write_pairs(output, found, compared)
@@ -176,7 +176,7 @@ def neighbors(
     )
     with _kept(compared, output, vectors) as answers:
         found = answers.find_nearest(
-            compared.oracle, k=k, recall=recall, budget=whole_budget(budget), random_state=seed
+            compared.oracle, k=k, recall=recall, budget=read_budget(budget), random_state=seed
         )
         write_pairs(output, found, compared)
     tell(found, compared, output, as_json=as_json)

@@ -41,7 +41,11 @@ OthersOption = Annotated[
 ]
 LandmarksOption = Annotated[int | None, typer.Option(help="Number of columns to read.")]
 BudgetOption = Annotated[
-    float | None, typer.Option(help="Evaluations, or a share of all pairs if below 1.")
+    str | None,
+    typer.Option(
+        help="The most to spend: evaluations, or a share of all pairs if below 1.",
+        metavar="NUMBER",
+    ),
 ]
 TargetOption = Annotated[
     float | None, typer.Option(help="Add landmarks until the error is below this.")
@@ -116,14 +120,23 @@ FormatOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Say what was found as one JSON object.")]
 
 
-def whole_budget(budget: float | None) -> float | None:
-    """Turn a budget of 1 or more, which the command line reads as a float, into an integer."""
-    if budget is None or budget < 1:
-        return budget
-    if not budget.is_integer():  # also infinity and NaN
-        raise InputError(
-            f"--budget is {budget}.",
-            "From 1 on it is a number of evaluations.",
-            "Pass a whole number, or a share below 1.",
-        )
-    return int(budget)
+def read_budget(typed: str | None) -> float | None:
+    """Return a budget as it was typed: whole numbers are evaluations, shares lie below 1.
+
+    1.0 is neither: as a share it would be all pairs, as a number one evaluation.
+    """
+    if typed is None:
+        return None
+    try:
+        number = float(typed)
+    except ValueError:
+        number = float("nan")
+    if 0 < number < 1:
+        return number
+    if number.is_integer() and number > 0 and (number > 1 or typed.strip().isdigit()):
+        return int(number)
+    raise InputError(
+        f"--budget is {typed}.",
+        "It is a number of evaluations, or a share of all pairs below 1.",
+        "Pass for example --budget 50000, or --budget 0.05; for all pairs leave it out.",
+    )

@@ -64,6 +64,7 @@ class RecordSimilarity(Similarity):
             )
         self.missing = _checked_missing(missing)
         self._parts = [_Part.of(name, given) for name, given in fields.items()]
+        self._weights = _scaled([part.weight for part in self._parts])
         ready = [part.similarity for part in self._parts]
         self.symmetric = all(part.symmetric for part in ready)
         self.symmetry_proven = all(part.symmetry_proven for part in ready)
@@ -93,23 +94,25 @@ class RecordSimilarity(Similarity):
         """Return the mean of the fields' diagonals, where all of them are declared."""
         n = len(items)
         mean = _Mean((n,), self.missing)
-        for part, field in zip(self._parts, items.values.fields, strict=True):
+        fields = zip(self._parts, self._weights, items.values.fields, strict=True)
+        for part, weight, field in fields:
             places = np.flatnonzero(field.filled)
             own = None if field.items is None else part.similarity.known_diagonal(field.items)
             if own is None and len(places):
                 return None
-            mean.add(part.weight, (places,), 0.0 if own is None else np.asarray(own)[places])
+            mean.add(weight, (places,), 0.0 if own is None else np.asarray(own)[places])
         return mean.values
 
     def aligned(self, left: Records, right: Records) -> FloatArray:
         """Compare record k on the left with record k on the right."""
         mean = _Mean((len(left),), self.missing)
-        for part, a, b in zip(self._parts, left.fields, right.fields, strict=True):
+        fields = zip(self._parts, self._weights, left.fields, right.fields, strict=True)
+        for part, weight, a, b in fields:
             both = np.flatnonzero(a.filled & b.filled)
             values: Any = 0.0
             if len(both):
                 values = aligned_values(part.similarity, a.take(both), b.take(both), len(both))
-            mean.add(part.weight, (both,), values)
+            mean.add(weight, (both,), values)
         return mean.values
 
     def pairs(self, pairs: list[Pair]) -> FloatArray:
@@ -120,13 +123,14 @@ class RecordSimilarity(Similarity):
 
     def _block(self, left: Records, right: Records) -> FloatArray:
         mean = _Mean((len(left), len(right)), self.missing)
-        for part, a, b in zip(self._parts, left.fields, right.fields, strict=True):
+        fields = zip(self._parts, self._weights, left.fields, right.fields, strict=True)
+        for part, weight, a, b in fields:
             rows, columns = np.flatnonzero(a.filled), np.flatnonzero(b.filled)
             values: Any = 0.0
             if len(rows) and len(columns):
                 shape = len(rows), len(columns)
                 values = block_values(part.similarity, a.take(rows), b.take(columns), shape)
-            mean.add(part.weight, np.ix_(rows, columns), values)
+            mean.add(weight, np.ix_(rows, columns), values)
         return mean.values
 
     def _joined(self, records: list[Any]) -> Records:
@@ -236,6 +240,19 @@ class _Mean:
         """The mean; 0 where there is nothing."""
         nothing = np.zeros_like(self._total)
         return np.divide(self._total, self._weights, out=nothing, where=self._weights > 0)
+
+
+def _scaled(weights: list[float]) -> list[float]:
+    """Return weights whose sum is below 1, times a power of two: no digit of a mean changes."""
+    largest = np.frexp(max(weights))[1] + len(weights).bit_length()
+    scaled = [float(np.ldexp(weight, -largest)) for weight in weights]
+    if min(scaled) < np.finfo(float).tiny:
+        raise InputError(
+            f"the weights of the fields lie between {min(weights)!r} and {max(weights)!r}.",
+            "The smallest would count for nothing beside the largest.",
+            "Pass weights of similar size, such as 1 and 2.",
+        )
+    return scaled
 
 
 def _checked_missing(missing: Any) -> str | float:

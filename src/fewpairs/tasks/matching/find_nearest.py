@@ -72,10 +72,10 @@ def find_nearest(
     wanted = check_recall(recall)
     oracle = as_oracle(items, similarity, others, n_jobs, progress)
     names = read_ids(ids, oracle)
-    allowed = oracle.planner.price_of_everything
-    if budget is not None:
-        allowed = min(allowed, evaluations_of(budget, oracle.planner))
     universe = Universe(*oracle.shape, square=oracle.square, symmetric=oracle.symmetric)
+    allowed = universe.size * oracle.planner.per_entry
+    if budget is not None:
+        allowed = min(allowed, evaluations_of(budget, allowed))
     everything = evaluates_all(all_pairs, budget, oracle.similarity, universe)
     others_items = None if oracle.square else oracle.others
     # What nobody will follow need not be made.

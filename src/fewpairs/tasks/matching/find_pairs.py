@@ -104,7 +104,8 @@ def find_pairs(
     universe = Universe(*oracle.shape, square=oracle.square, symmetric=oracle.symmetric)
     allowed = universe.size
     if budget is not None:
-        allowed = min(allowed, evaluations_of(budget, oracle.planner) // oracle.planner.per_entry)
+        each = oracle.planner.per_entry
+        allowed = min(allowed, evaluations_of(budget, allowed * each) // each)
     everything = evaluates_all(all_pairs, budget, oracle.similarity, universe)
     others_items = None if oracle.square else oracle.others
     # What nobody will follow need not be made.

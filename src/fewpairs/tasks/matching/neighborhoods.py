@@ -259,7 +259,7 @@ class Neighborhoods:
 
     @property
     def _everything_costs(self) -> int:
-        return self._oracle.planner.price_of_everything
+        return self._universe.size * self._per_entry
 
     def _rows(self, purpose: str, rows: IntArray) -> FloatArray:
         before = self._oracle.spent

@@ -77,7 +77,8 @@ def recall_of(
     keys = _keys(candidates, universe, read_ids(ids, oracle))
     allowed = universe.size
     if budget is not None:
-        allowed = min(allowed, evaluations_of(budget, oracle.planner) // oracle.planner.per_entry)
+        each = oracle.planner.per_entry
+        allowed = min(allowed, evaluations_of(budget, allowed * each) // each)
     if len(keys) > allowed:
         raise InputError(
             f"there are {len(keys):,} candidates, and {allowed:,} pairs may be evaluated.",
