@@ -14,6 +14,7 @@ from fewpairs.cli.columns import Columns, Form
 from fewpairs.cli.comparing import Choice, Compared, compare
 from fewpairs.cli.options import (
     AboveOption,
+    AllPairsOption,
     AsymmetricOption,
     BelowOption,
     BudgetOption,
@@ -25,6 +26,7 @@ from fewpairs.cli.options import (
     IdOption,
     JobsOption,
     JsonOption,
+    MissingOption,
     OtherTableOption,
     OwnSimilarityOption,
     RecallOption,
@@ -52,8 +54,10 @@ def match(
     similarity: OwnSimilarityOption = "levenshtein",
     above: AboveOption = None,
     below: BelowOption = None,
+    missing: MissingOption = None,
     recall: RecallOption = 0.95,
     budget: BudgetOption = None,
+    all_pairs: AllPairsOption = None,
     one_to_one: Annotated[
         bool, typer.Option("--one-to-one", help="Give each row at most one partner.")
     ] = False,
@@ -75,7 +79,7 @@ def match(
         right,
         Columns.typed(column, id_column, right_column, right_id),
         Form(encoding, delimiter, form),
-        Choice(similarity, asymmetric, gamma, vectors),
+        Choice(similarity, asymmetric, gamma, vectors, missing),
         jobs,
     )
     with _kept(compared, output, vectors) as answers:
@@ -84,6 +88,7 @@ def match(
             **threshold,
             recall=recall,
             budget=read_budget(budget),
+            all_pairs=all_pairs,
             one_to_one=one_to_one,
             random_state=seed,
         )
@@ -102,8 +107,10 @@ def dedupe(
     similarity: OwnSimilarityOption = "levenshtein",
     above: AboveOption = None,
     below: BelowOption = None,
+    missing: MissingOption = None,
     recall: RecallOption = 0.95,
     budget: BudgetOption = None,
+    all_pairs: AllPairsOption = None,
     asymmetric: AsymmetricOption = False,
     gamma: GammaOption = None,
     vectors: VectorsOption = None,
@@ -122,7 +129,7 @@ def dedupe(
         None,
         Columns.typed(column, id_column),
         Form(encoding, delimiter, form),
-        Choice(similarity, asymmetric, gamma, vectors),
+        Choice(similarity, asymmetric, gamma, vectors, missing),
         jobs,
     )
     labels: list[int] | None = None
@@ -132,6 +139,7 @@ def dedupe(
             **threshold,
             recall=recall,
             budget=read_budget(budget),
+            all_pairs=all_pairs,
             random_state=seed,
         )
         write_pairs(output, found, compared)
@@ -151,8 +159,10 @@ def neighbors(
     right_column: RightColumnsOption = None,
     right_id: RightIdOption = None,
     similarity: OwnSimilarityOption = "levenshtein",
+    missing: MissingOption = None,
     recall: RecallOption = 0.95,
     budget: BudgetOption = None,
+    all_pairs: AllPairsOption = None,
     asymmetric: AsymmetricOption = False,
     gamma: GammaOption = None,
     vectors: VectorsOption = None,
@@ -171,12 +181,17 @@ def neighbors(
         others,
         Columns.typed(column, id_column, right_column, right_id),
         Form(encoding, delimiter, form),
-        Choice(similarity, asymmetric, gamma, vectors),
+        Choice(similarity, asymmetric, gamma, vectors, missing),
         jobs,
     )
     with _kept(compared, output, vectors) as answers:
         found = answers.find_nearest(
-            compared.oracle, k=k, recall=recall, budget=read_budget(budget), random_state=seed
+            compared.oracle,
+            k=k,
+            recall=recall,
+            budget=read_budget(budget),
+            all_pairs=all_pairs,
+            random_state=seed,
         )
         write_pairs(output, found, compared)
     tell(found, compared, output, as_json=as_json)

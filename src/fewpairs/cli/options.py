@@ -109,6 +109,23 @@ AboveOption = Annotated[
 BelowOption = Annotated[
     float | None, typer.Option(help="Or, of a distance, those for which it is at most this.")
 ]
+MissingOption = Annotated[
+    str | None,
+    typer.Option(
+        "--missing",
+        help="What an empty cell counts: skip leaves its column out of the mean, a number such as "
+        "0 is its similarity to any other. By default skip; in a single column an empty text.",
+        metavar="skip|NUMBER",
+    ),
+]
+AllPairsOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--all-pairs/--search",
+        help="Evaluate every pair, or search. By default all, of string similarities and up to ten "
+        "million pairs.",
+    ),
+]
 RecallOption = Annotated[float, typer.Option(help="Share of all such pairs that is to be found.")]
 EncodingOption = Annotated[str, typer.Option(help="Of the files that are read.")]
 DelimiterOption = Annotated[

@@ -14,6 +14,7 @@ from fewpairs.errors import FewpairsError, InputError
 from fewpairs.items.items import Items
 from fewpairs.items.records import field_of
 from fewpairs.similarities.function import as_similarity
+from fewpairs.similarities.means import Mean, scaled_weights
 from fewpairs.similarities.parts import aligned_values, block_values, common_block_size
 from fewpairs.similarities.protocol import Pair, Similarity
 from fewpairs.similarities.strings import StringSimilarity
@@ -64,7 +65,7 @@ class RecordSimilarity(Similarity):
             )
         self.missing = _checked_missing(missing)
         self._parts = [_Part.of(name, given) for name, given in fields.items()]
-        self._weights = _scaled([part.weight for part in self._parts])
+        self._weights = scaled_weights([part.weight for part in self._parts])
         ready = [part.similarity for part in self._parts]
         self.symmetric = all(part.symmetric for part in ready)
         self.symmetry_proven = all(part.symmetry_proven for part in ready)
@@ -93,7 +94,7 @@ class RecordSimilarity(Similarity):
     def known_diagonal(self, items: Items) -> FloatArray | None:
         """Return the mean of the fields' diagonals, where all of them are declared."""
         n = len(items)
-        mean = _Mean((n,), self.missing)
+        mean = Mean((n,), self.missing)
         fields = zip(self._parts, self._weights, items.values.fields, strict=True)
         for part, weight, field in fields:
             places = np.flatnonzero(field.filled)
@@ -105,7 +106,7 @@ class RecordSimilarity(Similarity):
 
     def aligned(self, left: Records, right: Records) -> FloatArray:
         """Compare record k on the left with record k on the right."""
-        mean = _Mean((len(left),), self.missing)
+        mean = Mean((len(left),), self.missing)
         fields = zip(self._parts, self._weights, left.fields, right.fields, strict=True)
         for part, weight, a, b in fields:
             both = np.flatnonzero(a.filled & b.filled)
@@ -122,7 +123,7 @@ class RecordSimilarity(Similarity):
         return self.aligned(left, right)
 
     def _block(self, left: Records, right: Records) -> FloatArray:
-        mean = _Mean((len(left), len(right)), self.missing)
+        mean = Mean((len(left), len(right)), self.missing)
         fields = zip(self._parts, self._weights, left.fields, right.fields, strict=True)
         for part, weight, a, b in fields:
             rows, columns = np.flatnonzero(a.filled), np.flatnonzero(b.filled)
@@ -215,44 +216,6 @@ class _Part:
             error.add_note(f"This was found in the field {self.name!r}.")
             raise
         return Field(prepared if isinstance(prepared, Items) else Items(prepared), filled)
-
-
-class _Mean:
-    """A weighted mean, to which fields are added one by one."""
-
-    def __init__(self, shape: tuple[int, ...], missing: str | float) -> None:
-        self._total, self._weights = np.zeros(shape), np.zeros(shape)
-        self._missing = missing
-
-    def add(self, weight: float, places: tuple[Any, ...], values: FloatArray | float) -> None:
-        """Add one field's similarities at `places`; elsewhere it is missing."""
-        if isinstance(self._missing, float):
-            part = np.full(self._total.shape, weight * self._missing)
-            part[places] = weight * np.asarray(values)
-            self._total += part
-            self._weights += weight
-        else:
-            self._total[places] += weight * np.asarray(values)
-            self._weights[places] += weight
-
-    @property
-    def values(self) -> FloatArray:
-        """The mean; 0 where there is nothing."""
-        nothing = np.zeros_like(self._total)
-        return np.divide(self._total, self._weights, out=nothing, where=self._weights > 0)
-
-
-def _scaled(weights: list[float]) -> list[float]:
-    """Return weights whose sum is below 1, times a power of two: no digit of a mean changes."""
-    largest = np.frexp(max(weights))[1] + len(weights).bit_length()
-    scaled = [float(np.ldexp(weight, -largest)) for weight in weights]
-    if min(scaled) < np.finfo(float).tiny:
-        raise InputError(
-            f"the weights of the fields lie between {min(weights)!r} and {max(weights)!r}.",
-            "The smallest would count for nothing beside the largest.",
-            "Pass weights of similar size, such as 1 and 2.",
-        )
-    return scaled
 
 
 def _checked_missing(missing: Any) -> str | float:

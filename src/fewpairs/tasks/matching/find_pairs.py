@@ -53,7 +53,8 @@ def find_pairs(
     others : sequence, optional
         Items of a second set: pairs are one item of each.
     ids : sequence, optional
-        Your names of the items, in their order, for results; with others a pair of sequences.
+        Your names of the items, in their order, for results; with others a pair of sequences. Of
+        rows of a data frame and of records also the name of a column or field.
     recall : float, default=0.95
         The share of all matches to find. The search ends when the lower end of the stated
         interval is at least this. Where that takes half of all pairs or more, all are evaluated if
