@@ -529,3 +529,25 @@ def test_a_search_or_all_pairs(typed, folder):
     assert "all_pairs" not in json.loads(typed(*command, "--search"))["spent"]
     message = typed(*command, "--all-pairs", "--budget", 2, code=2)
     assert "--all-pairs was given beside --budget 2" in message
+
+
+def test_the_price_comes_first(typed, folder):
+    (folder / "own.py").write_text("def alike(a, b):\n    raise OSError\n")
+    own = ("--similarity", "own:alike", "--plan")
+    rows = ["id,name", *(f"{k},name {k}" for k in range(800))]
+    (folder / "many.csv").write_text("\n".join(rows) + "\n")
+    pairs = typed("dedupe", "many.csv", "--column", "name", "--above", 0.9, *own)
+    assert "with 80 matches: 147,712 of 319,600 pairs" in pairs
+    plan = fp.plan_pairs(800, matches=800)
+    assert f"with 800 matches: {plan.blind:,} of 319,600 pairs are drawn blindly" in pairs
+    assert f"{plan.low:,} to {plan.high:,} evaluations" in pairs
+    assert "nothing was evaluated" in pairs
+    assert "e+" not in pairs
+    near = typed("neighbors", "many.csv", "--column", "name", "-k", 3, *own)
+    assert "131 rows read whole" in near
+    assert "--budget limits them" in near
+    both = typed("match", "many.csv", "a.csv", "--column", "name", "--above", 0.9, "--plan")
+    assert "all 2,400 pairs are evaluated, and none is missed" in both
+    some = typed("dedupe", "many.csv", "--column", "name", "--above", 1, *own, "--budget", 0.1)
+    assert "at most 31,960 evaluations, of 319,600 pairs" in some
+    assert "no output was named" in typed("dedupe", "a.csv", *NAMES, "--above", 0.9, code=2)

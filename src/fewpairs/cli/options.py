@@ -65,7 +65,7 @@ OtherTableOption = Annotated[
     Path | None, typer.Option("--others", help=f"Where neighbours are looked for: {_TABLES}")
 ]
 TableOutputOption = Annotated[
-    Path,
+    Path | None,
     typer.Option(
         "--output",
         "-o",
@@ -133,6 +133,9 @@ DelimiterOption = Annotated[
 ]
 FormatOption = Annotated[
     str, typer.Option("--format", help="Of standard input: csv, tsv, jsonl, txt, parquet.")
+]
+PlanOption = Annotated[
+    bool, typer.Option("--plan", help="Say what it would cost, and evaluate nothing.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Say what was found as one JSON object.")]
 

@@ -15,6 +15,7 @@ from fewpairs.tasks.matching.found import Found
 from fewpairs.tasks.matching.guides import as_guides
 from fewpairs.tasks.matching.identity import read_ids
 from fewpairs.tasks.matching.neighborhoods import Neighborhoods
+from fewpairs.tasks.matching.plan_nearest import plan_nearest
 from fewpairs.tasks.matching.universe import Universe
 
 
@@ -82,7 +83,18 @@ def find_nearest(
     given = None if everything and isinstance(guide, str) and guide == "auto" else guide
     guides = as_guides(given, oracle.items, others_items, oracle.similarity)
     rng = oracle.generator(random_state)
-    with oracle.run(allowed, rng), one_blas_thread():
+    planned = allowed
+    if budget is None and not everything:
+        n, m = oracle.shape
+        plan = plan_nearest(
+            n,
+            k=int(k),
+            recall=wanted,
+            others=None if oracle.square else m,
+            symmetric=oracle.symmetric,
+        )
+        planned = plan.least * oracle.planner.per_entry  # more, if a guide is poor
+    with oracle.run(planned, rng), one_blas_thread():
         run = Neighborhoods(
             oracle, int(k), allowed, wanted, rng, nearest_last=distance, everything=everything
         )

@@ -14,6 +14,7 @@ from fewpairs.tasks.matching.all_pairs import evaluates_all
 from fewpairs.tasks.matching.found import Found, refuse_one_set
 from fewpairs.tasks.matching.guides import as_guides
 from fewpairs.tasks.matching.identity import read_ids
+from fewpairs.tasks.matching.plan_pairs import plan_for
 from fewpairs.tasks.matching.running import Run
 from fewpairs.tasks.matching.search import best_first
 from fewpairs.tasks.matching.threshold import Threshold
@@ -114,10 +115,14 @@ def find_pairs(
     guides = as_guides(given, oracle.items, others_items, oracle.similarity)
     rng = oracle.generator(random_state)
     run = Run(oracle, universe, threshold, allowed, wanted, rng, unasked=budget is None)
-    with oracle.run(allowed * oracle.planner.per_entry, rng), one_blas_thread():
+    planned = allowed
+    if budget is None and not everything and universe.size:
+        planned = plan_for(universe, wanted).low  # the run finds out more
+    with oracle.run(planned * oracle.planner.per_entry, rng), one_blas_thread():
         stated, keys = run.evaluate_all() if everything else run.carry_out(guides)
         rows, columns = universe.places(keys)
         values = oracle.entries(rows, columns)
+        blind = run.blind_values()
     if budget is None and not stated.reached:
         warn(RecallMissedWarning(f"the recall of {wanted:g} cannot be stated: {stated}."))
     order = best_first(values, keys, threshold)
@@ -131,6 +136,6 @@ def find_pairs(
         ids=names,
         oracle=oracle,
         threshold=threshold,
-        blind=run.blind_values(),
+        blind=blind,
     )
     return found.one_to_one() if one_to_one else found

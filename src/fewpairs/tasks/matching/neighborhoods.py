@@ -20,7 +20,7 @@ from fewpairs.tasks.matching.universe import Universe
 
 #: Rows that the ranking learns from, and landmarks where there is no guide: few, because each costs
 #: as much as a candidate of every item.
-_TRAINING, _LANDMARKS = 5, 10
+TRAINING, _LANDMARKS = 5, 10
 #: There are as many blind rows as state a recall R if the true one is 1 − 0.2·(1 − R), 0.99 for
 #: 0.95: with fewer the search would have to go deeper, with more they cost more than that.
 _SLACK = 0.2
@@ -32,6 +32,11 @@ _AT_A_TIME = 2**20
 
 #: Items, their neighbours, and how similar they are.
 Chosen: TypeAlias = tuple[IntArray, IntArray, FloatArray]
+
+
+def judging_rows(recall: float) -> int:
+    """Return how many blind rows there are, if nothing limits them."""
+    return rows_for(1 - _SLACK * (1 - recall), recall, LOW_TAIL)
 
 
 class Neighborhoods:
@@ -89,9 +94,9 @@ class Neighborhoods:
         if self._all_pairs:
             return self._everything()
         rows = max(n, m) * self._per_entry
-        wanted = rows_for(1 - _SLACK * (1 - self._recall), self._recall, LOW_TAIL)
+        wanted = judging_rows(self._recall)
         counts = [
-            min(_TRAINING, int(_TRAINING_SHARE * self._allowed / rows)),
+            min(TRAINING, int(_TRAINING_SHARE * self._allowed / rows)),
             0 if guides else min(_LANDMARKS, n, m, int(_TRAINING_SHARE * self._allowed / rows)),
             min(wanted, int(_BLIND_SHARE * self._allowed / rows)),
         ]
@@ -225,6 +230,7 @@ class Neighborhoods:
             nothing = np.empty(0, dtype=np.int64)
             return nothing, nothing, np.empty(0)
         before = oracle.spent
+        oracle.replan(before + candidates.size * self._per_entry)
         chosen = []
         for part in parts(len(candidates), max(1, _AT_A_TIME // depth)):
             rows = np.repeat(np.arange(part.start, part.stop), depth)

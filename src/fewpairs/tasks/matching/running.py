@@ -8,7 +8,7 @@ from typing import ParamSpec, TypeAlias, TypeVar
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
-from fewpairs.error.recall import Recall, state_recall
+from fewpairs.error.recall import Recall, blind_pairs, state_recall
 from fewpairs.numerics import distinct
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.tasks.matching.all_pairs import all_matches
@@ -96,6 +96,7 @@ class Run:
             price_of_landmarks=planner.price_of_lines(count, count, count) // planner.per_entry,
         )
         while search.left and not self._is_settled(search, steering):
+            self._expect(steering)
             if steering.wants_landmarks(drawn=bool(self._blind)):
                 self._buy(search, steering, count)
             elif not self._blind and steering.is_time_to_draw:
@@ -191,6 +192,16 @@ class Run:
             return False
         self._draw(search, further)
         return True
+
+    def _expect(self, steering: Steering) -> None:
+        """Say what the run will take, as it looks now; at first, with a match for each item."""
+        if self._allowed < self._universe.size:
+            return
+        rest = self._universe.size - steering.reached
+        matches = max(steering.found, steering.n_items)
+        ahead = 0 if self._blind else blind_pairs(self._recall, matches, rest)
+        further = min(ahead + steering.batch, rest) * self._oracle.planner.per_entry
+        self._oracle.replan(self._oracle.spent + further)
 
     def _room(self, search: Search) -> int:
         """Return how many pairs may still be reached, as if none of them was drawn blindly.
