@@ -20,7 +20,7 @@ from fewpairs.tasks.matching.universe import Universe
 
 #: Rows that the ranking learns from, and landmarks where there is no guide: few, because each costs
 #: as much as a candidate of every item.
-TRAINING, _LANDMARKS = 5, 10
+_TRAINING, _LANDMARKS = 5, 10
 #: There are as many blind rows as state a recall R if the true one is 1 − 0.2·(1 − R), 0.99 for
 #: 0.95: with fewer the search would have to go deeper, with more they cost more than that.
 _SLACK = 0.2
@@ -37,6 +37,12 @@ Chosen: TypeAlias = tuple[IntArray, IntArray, FloatArray]
 def judging_rows(recall: float) -> int:
     """Return how many blind rows there are, if nothing limits them."""
     return rows_for(1 - _SLACK * (1 - recall), recall, LOW_TAIL)
+
+
+def rows_read(recall: float, allowed: int, price: int) -> tuple[int, int]:
+    """Return how many rows are read to learn from, and to judge by, where one has a price."""
+    training = min(_TRAINING, int(_TRAINING_SHARE * allowed / price))
+    return training, min(judging_rows(recall), int(_BLIND_SHARE * allowed / price))
 
 
 class Neighborhoods:
@@ -95,10 +101,11 @@ class Neighborhoods:
             return self._everything()
         rows = max(n, m) * self._per_entry
         wanted = judging_rows(self._recall)
+        training_rows, blind_rows = rows_read(self._recall, self._allowed, rows)
         counts = [
-            min(TRAINING, int(_TRAINING_SHARE * self._allowed / rows)),
+            training_rows,
             0 if guides else min(_LANDMARKS, n, m, int(_TRAINING_SHARE * self._allowed / rows)),
-            min(wanted, int(_BLIND_SHARE * self._allowed / rows)),
+            blind_rows,
         ]
         if self._allowed >= self._everything_costs and sum(counts) + wanted >= n // 2:
             return self._everything()

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from fewpairs.arrays import is_whole
 from fewpairs.error.recall import check_recall
 from fewpairs.errors import InputError
-from fewpairs.tasks.matching.neighborhoods import TRAINING, judging_rows
+from fewpairs.tasks.matching.neighborhoods import judging_rows, rows_read
 from fewpairs.tasks.matching.universe import Universe
 
 
@@ -69,7 +69,7 @@ def plan_nearest(
     >>> import fewpairs as fp
     >>> plan = fp.plan_nearest(20_000, k=10)
     >>> plan.rows, plan.least, plan.all_pairs
-    (131, 2820000, 199990000)
+    (131, 2710699, 199990000)
     """
     wanted = check_recall(recall)
     for name, count in {"n": n, "k": k, "others": 1 if others is None else others}.items():
@@ -81,9 +81,11 @@ def plan_nearest(
             )
     square, m = others is None, n if others is None else others
     universe = Universe(n, m, square=square, symmetric=square and symmetric)
-    judges = judging_rows(wanted)
-    if TRAINING + 2 * judges >= n // 2:
+    rows = sum(rows_read(wanted, universe.size, max(n, m)))
+    if rows + judging_rows(wanted) >= n // 2:
         return NearestPlan(n, universe.size, universe.size, k, wanted)
-    rows = TRAINING + judges
-    least = min(rows * m + n * min(k, m), universe.size)
+    whole, single = rows * (m - int(square)), (n - rows) * min(k, m)
+    if universe.symmetric:  # a pair of two such rows, or of mutual neighbours, is evaluated once
+        whole, single = whole - rows * (rows - 1) // 2, single // 2
+    least = min(whole + single, universe.size)
     return NearestPlan(rows, least, universe.size, k, wanted)
