@@ -204,7 +204,7 @@ def test_encodings_and_delimiters(typed, folder):
     assert "'latin-99' is not known" in typed(*command, "--encoding", "latin-99", code=2)
     assert "one character" in typed(*command, "--delimiter", "", code=2)
     written(folder / "l.csv", RIGHT, ";")
-    assert 'unknown column "id"' in typed(*command, code=2)
+    assert "Pass --delimiter ';'" in typed(*command, code=2)
 
 
 class Pipe:
@@ -268,7 +268,7 @@ def test_json(typed, folder):
 
 def test_nothing_found_is_a_table_without_rows(typed, folder):
     said = typed("match", "a.csv", "b.csv", *NAMES, "--above", 1.0, "-o", "m.csv")
-    assert said.startswith("0 pairs of 12, by 12 evaluations.\n")
+    assert said.startswith("0 pairs found among 12, by 12 evaluations.\n")
     assert (folder / "m.csv").read_text() == ",".join(HEADER) + "\n"
 
 
@@ -405,6 +405,9 @@ def test_what_was_paid_for_is_kept_and_used(typed, folder):
         (("dedupe", "twice.csv", *NAMES, "--above", 1, "-o", "m.csv"), "stands twice"),
         (("dedupe", "empty.csv", *NAMES, "--above", 1, "-o", "m.csv"), "has no rows"),
         (("dedupe", "a.csv", *NAMES, "--above", 1, "--budget", 1.5, "-o", "m.csv"), "--budget"),
+        (("dedupe", "a.csv", *NAMES, "--above", 1, "--budget", "1.0", "-o", "m.csv"), "all pairs"),
+        (("dedupe", "a.csv", *NAMES, "--above", 1, "--budget", "-3", "-o", "m.csv"), "--budget"),
+        (("dedupe", "a.csv", *NAMES, "--above", 1, "--budget", "few", "-o", "m.csv"), "--budget"),
         (("dedupe", "a.csv", *NAMES, "--gamma", 2, "--above", 1, "-o", "m.csv"), "--gamma"),
     ],
 )
@@ -454,9 +457,97 @@ def test_the_commands_on_the_page_run(typed, folder, monkeypatch):
     rows = [{"key": row[0], "fields": {"title": row[1]}} for row in RIGHT]
     (folder / "nested.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     commands = re.findall(r"^(?:cat (\S+) \| )?fewpairs (.*)$", page, re.MULTILINE)
-    assert len(commands) == 9
+    assert len(commands) == 10
     for piped, command in commands:
         monkeypatch.setattr(sys, "stdin", Pipe((folder / piped).read_bytes() if piped else b""))
         typed(*shlex.split(command))
     assert len(rows_of(folder / "neighbors.csv")) == 21
     assert read_items(folder / "matches.parquet", "right") == ["c1"]
+
+
+def test_what_an_empty_cell_counts(typed, folder):
+    rows = [("1", "Ann", ""), ("2", "Ann", "Oslo"), ("3", "", "Oslo"), ("4", "", "Rome")]
+    written(folder / "gaps.csv", rows)
+    command = ("dedupe", "gaps.csv", "--id", "id", "-o", "p.csv", "--column", "name", "--above")
+    several = (*command, 0.9, "--column", "city")
+    typed(*several)
+    assert pairs_of(folder / "p.csv") == {("1", "2"), ("2", "3")}
+    typed(*several, "--missing", 0)
+    assert pairs_of(folder / "p.csv") == set()
+    typed(*command, 0.5, "--column", "city", "--missing", 0)
+    assert pairs_of(folder / "p.csv") == {("1", "2"), ("2", "3")}
+    assert "--missing 0" in typed(*command, 0.9, err=True)
+    assert pairs_of(folder / "p.csv") == {("1", "2"), ("3", "4")}
+    typed(*command, 0.9, "--missing", 0)
+    assert pairs_of(folder / "p.csv") == {("1", "2")}
+    assert "--missing is none" in typed(*command, 0.9, "--missing", "none", code=2)
+
+
+def test_missing_means_nothing_to_a_function_of_ones_own(typed, folder):
+    (folder / "score.py").write_text("def alike(a, b):\n    return 1.0\n")
+    own = ("--similarity", "score:alike", "--missing", 0)
+    message = typed("dedupe", "a.csv", *NAMES, *own, "--above", 1, "-o", "m.csv", code=2)
+    assert "--missing was given with your own similarity" in message
+
+
+def test_a_fault_is_told_in_words_of_the_command(typed, folder):
+    (folder / "half.py").write_text(
+        "calls = []\n\ndef alike(a, b):\n    calls.append(a)\n"
+        "    return 1.0 if len(calls) < 3 else float('nan')\n\n"
+        "def ordered(a, b):\n    return float(a < b)\n"
+    )
+    command = ("dedupe", "people.csv", "--column", "name", "--above", 1, "--similarity")
+    for function in ("alike", "ordered"):
+        message = typed(*command, f"half:{function}", "-o", f"{function}.csv", code=2)
+        for python in ("error.oracle", "landmark", "symmetric=", "approximate("):
+            assert python not in message
+    assert "Pass --asymmetric" in message
+
+
+def test_a_spreadsheet_is_saved_as_csv_first(typed, folder):
+    (folder / "a.xlsx").write_bytes(b"PK")
+    for command in (("dedupe", "a.xlsx", "--above", 1), ("approximate", "a.xlsx")):
+        assert "as .csv" in typed(*command, "-o", "m.csv", code=2)
+
+
+@pytest.mark.parametrize(("mark", "typed_as"), [(";", "';'"), ("\t", "tab"), ("|", "'|'")])
+def test_another_delimiter_is_guessed_in_the_message(typed, folder, mark, typed_as):
+    written(folder / "o.csv", LEFT, mark)
+    message = typed("dedupe", "o.csv", *NAMES, "--above", 1, "-o", "m.csv", code=2)
+    assert f"Pass --delimiter {typed_as}." in message
+
+
+def test_neighbours_are_counted_by_row(typed, folder):
+    message = typed("neighbors", "a.csv", *NAMES, "-k", 2, "-o", "n.csv")
+    assert f"{2 * len(LEFT)} neighbours of {len(LEFT)} rows, by" in message
+
+
+def test_a_search_or_all_pairs(typed, folder):
+    command = ("dedupe", "a.csv", *NAMES, "--above", 0.9, "-o", "m.csv", "--json")
+    pairs = len(LEFT) * (len(LEFT) - 1) // 2
+    assert json.loads(typed(*command))["spent"]["all_pairs"] == pairs
+    assert "all_pairs" not in json.loads(typed(*command, "--search"))["spent"]
+    message = typed(*command, "--all-pairs", "--budget", 2, code=2)
+    assert "--all-pairs was given beside --budget 2" in message
+
+
+def test_the_price_comes_first(typed, folder):
+    (folder / "own.py").write_text("def alike(a, b):\n    raise OSError\n")
+    own = ("--similarity", "own:alike", "--plan")
+    rows = ["id,name", *(f"{k},name {k}" for k in range(800))]
+    (folder / "many.csv").write_text("\n".join(rows) + "\n")
+    pairs = typed("dedupe", "many.csv", "--column", "name", "--above", 0.9, *own)
+    assert "with 80 matches: 147,712 of 319,600 pairs" in pairs
+    plan = fp.plan_pairs(800, matches=800)
+    assert f"with 800 matches: {plan.blind:,} of 319,600 pairs are drawn blindly" in pairs
+    assert f"{plan.low:,} to {plan.high:,} evaluations" in pairs
+    assert "nothing was evaluated" in pairs
+    assert "e+" not in pairs
+    near = typed("neighbors", "many.csv", "--column", "name", "-k", 3, *own)
+    assert "131 rows read whole" in near
+    assert "--budget limits them" in near
+    both = typed("match", "many.csv", "a.csv", "--column", "name", "--above", 0.9, "--plan")
+    assert "all 2,400 pairs are evaluated, and none is missed" in both
+    some = typed("dedupe", "many.csv", "--column", "name", "--above", 1, *own, "--budget", 0.1)
+    assert "at most 31,960 evaluations, of 319,600 pairs" in some
+    assert "no output was named" in typed("dedupe", "a.csv", *NAMES, "--above", 0.9, code=2)

@@ -250,6 +250,8 @@ def test_standard_input_is_read_as_its_format_says(monkeypatch, tmp_path, packin
         table(Path("-"), form="csv")
     monkeypatch.setattr(sys, "stdin", Typed(b""))
     with pytest.raises(UnknownNameError, match="of standard input"):
+        table(Path("-"), form="html")
+    with pytest.raises(InputError, match="standard input is a spreadsheet"):
         table(Path("-"), form="xlsx")
     with pytest.raises(InputError, match="no file '-'"):
         table(Path("-"))

@@ -194,7 +194,12 @@ def faults(made: Task, seed: int) -> list[str]:
         warnings.simplefilter("ignore")
         try:
             found = fp.find_pairs(
-                made.items, made.similarity, others=made.others, random_state=seed, **made.options
+                made.items,
+                made.similarity,
+                others=made.others,
+                all_pairs=False,
+                random_state=seed,
+                **made.options,
             )
         except Exception:  # noqa: BLE001 - any of them is a finding
             lines = traceback.format_exc().strip().splitlines()

@@ -92,8 +92,9 @@ class Case:
         return n * (n - 1) // (2 if self.similarity.symmetric else 1)
 
     def find(self, seed: int, **options: Any) -> fp.Found:
-        """Run `find_pairs`."""
+        """Run the search of `find_pairs`, also where all pairs would be quicker."""
         given = {"guide": self.guide, "others": self.others, "random_state": seed, **options}
+        given.setdefault("all_pairs", False)
         return fp.find_pairs(self.items, self.similarity, above=self.above, **given)
 
     def recall(self, found: fp.Found) -> float:

@@ -43,6 +43,7 @@ _HOMES = {
     "Recall": "error.recall",
     "find_nearest": "tasks.matching.find_nearest",
     "find_pairs": "tasks.matching.find_pairs",
+    "plan_nearest": "tasks.matching.plan_nearest",
     "plan_pairs": "tasks.matching.plan_pairs",
     "recall_of": "tasks.matching.recall_of",
     "score_pairs": "tasks.matching.score_pairs",

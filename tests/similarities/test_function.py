@@ -7,7 +7,7 @@ import pytest
 from examples import Counter, symmetric_matrix
 
 import fewpairs as fp
-from fewpairs.errors import InputError, SimilarityError
+from fewpairs.errors import InputError, SimilarityError, UnknownNameError
 from fewpairs.items.items import Items, as_items
 from fewpairs.similarities import base
 from fewpairs.similarities.function import FACTS, METHODS, as_similarity
@@ -27,6 +27,7 @@ class Declared:
     value_range = (0.0, 2.0)
     evaluations_per_entry = 4
     symmetry_proven = True
+    cheap = True
     fingerprint = "declared, third edition"
 
     def __init__(self):
@@ -213,3 +214,12 @@ class Asked(fp.Similarity):
     def pair(self, a, b):
         self.calls += 1
         return float(a == b)
+
+
+def test_a_ready_similarity_by_its_name():
+    found = fp.find_pairs(["Ann", "Anne", "Bob"], "jaro_winkler", above=0.9)
+    assert found.left.tolist() == [0]
+    assert fp.score_pairs("cosine", [[1.0, 0.0]], [[1.0, 1.0]]).round(3).tolist() == [0.707]
+    assert fp.approximate(["a", "b"], "levenshtein", landmarks=1).shape == (2, 2)
+    with pytest.raises(UnknownNameError, match='Did you mean "levenshtein"'):
+        fp.find_pairs(["a", "b"], "levenstein", above=0.9)

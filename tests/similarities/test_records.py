@@ -220,3 +220,20 @@ def test_a_part_that_returns_too_few_numbers_is_told():
     )
     with pytest.raises(fp.errors.NonFiniteError, match="Anna"):
         fp.Oracle(PEOPLE, fp.RecordSimilarity({"name": masked})).columns([0])
+
+
+@pytest.mark.parametrize("weight", [1e308, 1e-300, 3.0])
+@pytest.mark.parametrize("missing", ["skip", 0.5])
+def test_only_the_ratio_of_weights_counts(weight, missing):
+    people = [{"a": "anna", "b": "oslo"}, {"a": "anne", "b": "rome"}, {"a": "bob", "b": ""}]
+    pairs = [(people[0], people[1]), (people[0], people[2])]
+    means = [
+        fp.RecordSimilarity({"a": ("jaro", w), "b": ("ratio", w)}, missing=missing).pairs(pairs)
+        for w in (1.0, weight)
+    ]
+    np.testing.assert_allclose(means[0], means[1], rtol=1e-15)
+
+
+def test_weights_that_cannot_be_compared_are_refused():
+    with pytest.raises(InputError, match="count for nothing"):
+        fp.RecordSimilarity({"a": ("jaro", 1e308), "b": ("ratio", 1e-308)})

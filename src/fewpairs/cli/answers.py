@@ -95,10 +95,10 @@ def tell(
         typer.echo(json.dumps(facts, ensure_ascii=False))
         return
     spent = _counted(found.evaluations, "evaluation")
-    lines = [
-        f"{_counted(pairs, 'pair')} of {_all_pairs(compared):,}, by {spent}.",
-        str(found.recall),
-    ]
+    told = f"{_counted(pairs, 'pair')} found among {_all_pairs(compared):,}"
+    if found.recall.of == "neighbours":
+        told = f"{_counted(pairs, 'neighbour')} of {_counted(len(compared.left), 'row')}"
+    lines = [f"{told}, by {spent}.", str(found.recall)]
     if labels is not None:
         lines.append(f"{_counted(several, 'group')} of more than one row, saved to {groups}")
     if output != STANDARD_OUTPUT:

@@ -26,6 +26,7 @@ class Choice:
     asymmetric: bool
     gamma: float | None
     vectors: Path | None
+    missing: str | None = None
 
     @property
     def own(self) -> bool:
@@ -46,15 +47,38 @@ class Choice:
                 "Leave it out, or name a function of your own: --similarity module:function.",
             )
         ready = named_similarity(self.name, gamma=self.gamma, vectors=self.vectors)
-        if len(names) == 1:
+        if not self.takes_records(names):
             return ready
         each = weights or [1.0] * len(names)
-        return RecordSimilarity({n: (ready, weight) for n, weight in zip(names, each, strict=True)})
+        fields = {n: (ready, weight) for n, weight in zip(names, each, strict=True)}
+        return RecordSimilarity(fields, missing=self._policy)
+
+    def takes_records(self, names: list[str]) -> bool:
+        """Whether rows are compared column by column."""
+        return len(names) > 1 or (self.missing is not None and not self.own)
+
+    @property
+    def _policy(self) -> Any:
+        if self.missing in (None, "skip"):
+            return "skip"
+        try:
+            return float(str(self.missing))
+        except ValueError as error:
+            raise InputError(
+                f"--missing is {self.missing}.",
+                "It says what an empty cell counts.",
+                "Pass --missing skip, or a similarity such as --missing 0.",
+            ) from error
 
     def _imported(self, weights: list[float] | None) -> Similarity:
         from fewpairs.similarities.imported import imported_similarity  # noqa: PLC0415 - --help
 
-        ignored = {"a weight": weights, "--gamma": self.gamma, "--vectors": self.vectors}
+        ignored = {
+            "a weight": weights,
+            "--gamma": self.gamma,
+            "--vectors": self.vectors,
+            "--missing": self.missing,
+        }
         for option, value in ignored.items():
             if value is not None:
                 raise InputError(
@@ -114,8 +138,9 @@ def compare(
     names = list(tables[0].columns)
     similarity = choice.similarity(names, columns.weights)
     plain = choice.own or similarity.takes_vectors
-    items = [_items(table, names, plain=plain) for table in tables]
-    if len(names) == 1 and not plain:
+    records = choice.takes_records(names)
+    items = [_items(table, names, plain=plain, records=records) for table in tables]
+    if not records and not plain:
         for table, texts in zip(tables, items, strict=True):
             _tell_empty(table, texts)
     others = items[1] if right is not None else None
@@ -123,12 +148,12 @@ def compare(
     return Compared(tables[0], tables[-1], oracle)
 
 
-def _items(table: Table, names: list[str], *, plain: bool) -> list[Any]:
+def _items(table: Table, names: list[str], *, plain: bool, records: bool) -> list[Any]:
     """Return rows as items: cells, or records that have the names of the left table's columns."""
     columns = [
         cells if plain else [as_text(cell) for cell in cells] for cells in table.columns.values()
     ]
-    if len(columns) == 1:
+    if not records:
         return columns[0]
     return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
@@ -138,6 +163,7 @@ def _tell_empty(table: Table, texts: list[Any]) -> None:
     if empty > 1:
         typer.echo(
             f"fewpairs: {empty:,} of {len(texts):,} rows of {table.name} are empty in the column "
-            f"{next(iter(table.columns))}; most similarities find two empty texts alike.",
+            f"{next(iter(table.columns))}; most similarities find two empty texts alike. "
+            "--missing 0 makes them unlike any other.",
             err=True,
         )

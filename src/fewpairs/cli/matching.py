@@ -14,6 +14,7 @@ from fewpairs.cli.columns import Columns, Form
 from fewpairs.cli.comparing import Choice, Compared, compare
 from fewpairs.cli.options import (
     AboveOption,
+    AllPairsOption,
     AsymmetricOption,
     BelowOption,
     BudgetOption,
@@ -25,8 +26,10 @@ from fewpairs.cli.options import (
     IdOption,
     JobsOption,
     JsonOption,
+    MissingOption,
     OtherTableOption,
     OwnSimilarityOption,
+    PlanOption,
     RecallOption,
     RightColumnsOption,
     RightIdOption,
@@ -34,9 +37,11 @@ from fewpairs.cli.options import (
     TableFile,
     TableOutputOption,
     VectorsOption,
-    whole_budget,
+    read_budget,
 )
+from fewpairs.cli.planning import tell_plan
 from fewpairs.errors import InputError
+from fewpairs.files.tables import STANDARD_OUTPUT
 
 # NumPy and SciPy take a while to load, so each command imports what it needs: --help is instant.
 
@@ -44,7 +49,7 @@ from fewpairs.errors import InputError
 def match(
     left: TableFile,
     right: TableFile,
-    output: TableOutputOption,
+    output: TableOutputOption = None,
     column: ColumnsOption = None,
     id_column: IdOption = None,
     right_column: RightColumnsOption = None,
@@ -52,8 +57,10 @@ def match(
     similarity: OwnSimilarityOption = "levenshtein",
     above: AboveOption = None,
     below: BelowOption = None,
+    missing: MissingOption = None,
     recall: RecallOption = 0.95,
     budget: BudgetOption = None,
+    all_pairs: AllPairsOption = None,
     one_to_one: Annotated[
         bool, typer.Option("--one-to-one", help="Give each row at most one partner.")
     ] = False,
@@ -66,24 +73,29 @@ def match(
     seed: SeedOption = 0,
     jobs: JobsOption = 1,
     as_json: JsonOption = False,
+    plan: PlanOption = False,
 ) -> None:
     """List the pairs of rows of two tables that are alike, and say how many may be missing."""
     threshold = _threshold(above, below)
-    check_outputs((output,), (left, right, vectors), as_json=as_json)
+    output = _output(output, plan=plan)
+    check_outputs((output,), (left, right, vectors), as_json=as_json and not plan)
     compared = compare(
         left,
         right,
         Columns.typed(column, id_column, right_column, right_id),
         Form(encoding, delimiter, form),
-        Choice(similarity, asymmetric, gamma, vectors),
+        Choice(similarity, asymmetric, gamma, vectors, missing),
         jobs,
     )
+    spend = _spending(recall, budget, all_pairs)
+    if plan:
+        tell_plan(compared, **spend)
+        return
     with _kept(compared, output, vectors) as answers:
         found = answers.find_pairs(
             compared.oracle,
             **threshold,
-            recall=recall,
-            budget=whole_budget(budget),
+            **spend,
             one_to_one=one_to_one,
             random_state=seed,
         )
@@ -93,7 +105,7 @@ def match(
 
 def dedupe(
     table: TableFile,
-    output: TableOutputOption,
+    output: TableOutputOption = None,
     groups: Annotated[
         Path | None, typer.Option(help="Also write every row with the number of its group.")
     ] = None,
@@ -102,8 +114,10 @@ def dedupe(
     similarity: OwnSimilarityOption = "levenshtein",
     above: AboveOption = None,
     below: BelowOption = None,
+    missing: MissingOption = None,
     recall: RecallOption = 0.95,
     budget: BudgetOption = None,
+    all_pairs: AllPairsOption = None,
     asymmetric: AsymmetricOption = False,
     gamma: GammaOption = None,
     vectors: VectorsOption = None,
@@ -113,25 +127,30 @@ def dedupe(
     seed: SeedOption = 0,
     jobs: JobsOption = 1,
     as_json: JsonOption = False,
+    plan: PlanOption = False,
 ) -> None:
     """List the pairs of rows of one table that are alike, and say how many may be missing."""
     threshold = _threshold(above, below)
-    check_outputs((output, groups), (table, vectors), as_json=as_json)
+    output = _output(output, plan=plan)
+    check_outputs((output, groups), (table, vectors), as_json=as_json and not plan)
     compared = compare(
         table,
         None,
         Columns.typed(column, id_column),
         Form(encoding, delimiter, form),
-        Choice(similarity, asymmetric, gamma, vectors),
+        Choice(similarity, asymmetric, gamma, vectors, missing),
         jobs,
     )
+    spend = _spending(recall, budget, all_pairs)
+    if plan:
+        tell_plan(compared, **spend)
+        return
     labels: list[int] | None = None
     with _kept(compared, output, vectors) as answers:
         found = answers.find_pairs(
             compared.oracle,
             **threshold,
-            recall=recall,
-            budget=whole_budget(budget),
+            **spend,
             random_state=seed,
         )
         write_pairs(output, found, compared)
@@ -143,7 +162,7 @@ def dedupe(
 
 def neighbors(
     table: TableFile,
-    output: TableOutputOption,
+    output: TableOutputOption = None,
     k: Annotated[int, typer.Option("-k", help="How many neighbours of each row.")] = 10,
     others: OtherTableOption = None,
     column: ColumnsOption = None,
@@ -151,8 +170,10 @@ def neighbors(
     right_column: RightColumnsOption = None,
     right_id: RightIdOption = None,
     similarity: OwnSimilarityOption = "levenshtein",
+    missing: MissingOption = None,
     recall: RecallOption = 0.95,
     budget: BudgetOption = None,
+    all_pairs: AllPairsOption = None,
     asymmetric: AsymmetricOption = False,
     gamma: GammaOption = None,
     vectors: VectorsOption = None,
@@ -162,21 +183,30 @@ def neighbors(
     seed: SeedOption = 0,
     jobs: JobsOption = 1,
     as_json: JsonOption = False,
+    plan: PlanOption = False,
 ) -> None:
     """List the rows most similar to each row of a table, best first."""
     _refuse_idle(others, right_column, right_id)
-    check_outputs((output,), (table, others, vectors), as_json=as_json)
+    output = _output(output, plan=plan)
+    check_outputs((output,), (table, others, vectors), as_json=as_json and not plan)
     compared = compare(
         table,
         others,
         Columns.typed(column, id_column, right_column, right_id),
         Form(encoding, delimiter, form),
-        Choice(similarity, asymmetric, gamma, vectors),
+        Choice(similarity, asymmetric, gamma, vectors, missing),
         jobs,
     )
+    spend = _spending(recall, budget, all_pairs)
+    if plan:
+        tell_plan(compared, k=k, **spend)
+        return
     with _kept(compared, output, vectors) as answers:
         found = answers.find_nearest(
-            compared.oracle, k=k, recall=recall, budget=whole_budget(budget), random_state=seed
+            compared.oracle,
+            k=k,
+            **spend,
+            random_state=seed,
         )
         write_pairs(output, found, compared)
     tell(found, compared, output, as_json=as_json)
@@ -190,6 +220,20 @@ def _kept(compared: Compared, output: Path, vectors: Path | None) -> Iterator[An
 
     with kept_unless_done(compared.oracle, kept_as(output), vectors):
         yield fewpairs
+
+
+def _spending(recall: float, budget: str | None, all_pairs: bool | None) -> dict[str, Any]:
+    return {"recall": recall, "budget": read_budget(budget), "all_pairs": all_pairs}
+
+
+def _output(output: Path | None, *, plan: bool) -> Path:
+    if output is None and not plan:
+        raise InputError(
+            "no output was named.",
+            "What is found goes to a file, or to standard output.",
+            "Pass for example -o pairs.csv, or -o -; --plan alone needs none.",
+        )
+    return STANDARD_OUTPUT if output is None else output
 
 
 def _threshold(above: float | None, below: float | None) -> dict[str, float]:

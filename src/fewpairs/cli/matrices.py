@@ -22,7 +22,7 @@ from fewpairs.cli.options import (
     SimilarityOption,
     TargetOption,
     VectorsOption,
-    whole_budget,
+    read_budget,
 )
 from fewpairs.errors import InputError
 from fewpairs.items.readers import read_items
@@ -52,7 +52,7 @@ def plan(
         named_similarity(similarity, gamma=gamma, vectors=vectors),
         others=None if others is None else read_items(others, column),
         landmarks=landmarks,
-        budget=whole_budget(budget),
+        budget=read_budget(budget),
         target_error=target_error,
         method=method,
         n_jobs=jobs,
@@ -97,7 +97,7 @@ def approximate(
         matrix = run(
             oracle,
             landmarks=landmarks,
-            budget=whole_budget(budget),
+            budget=read_budget(budget),
             target_error=target_error,
             method=method,
             error_pairs=error_pairs,

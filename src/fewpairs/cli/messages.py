@@ -20,6 +20,8 @@ _OPTIONS = {
     "one_to_one": "--one-to-one",
     "others": "--others",
     "k": "-k",
+    "all_pairs": "--all-pairs",
+    "missing": "--missing",
 }
 _GIVEN = re.compile(rf"(?<![\w.-])({'|'.join(_OPTIONS)})=([\w.+-]*\w)")
 #: Without a value only what is no plain word.
@@ -27,15 +29,28 @@ _NAMED = re.compile(rf"(?<![\w.-])({'|'.join(name for name in _OPTIONS if '_' in
 #: The command ends with a failed attempt to save, and its memory with it.
 _MEMORY = "and save again: what was to be saved is still in memory."
 _AGAIN = "and run the command again."
+#: How to go on in Python; the command says itself what it has kept.
+_IN_PYTHON = "error.oracle"
+#: What is declared in Python, and typed here.
+_DECLARED = (
+    (
+        "Declare symmetric=False, or average both orders with similarity.symmetrized().",
+        "Pass --asymmetric, or mend the function.",
+    ),
+    ("all_pairs=True", "--all-pairs"),
+)
 
 
 def for_typing(message: str) -> str:
     """Return a message of the library as the command tells it."""
     message = message.replace(_MEMORY, _AGAIN)
+    for declared, typed in _DECLARED:
+        message = message.replace(declared, typed)
     message = _GIVEN.sub(lambda found: f"{_OPTIONS[found[1]]} {found[2]}", message)
     return _NAMED.sub(lambda found: _OPTIONS[found[1]], message)
 
 
 def told(error: BaseException) -> str:
     """Return everything that an error says, its notes included."""
-    return for_typing("\n".join([str(error), *getattr(error, "__notes__", ())]))
+    lines = "\n".join([str(error), *getattr(error, "__notes__", ())]).splitlines()
+    return for_typing("\n".join(line for line in lines if _IN_PYTHON not in line))

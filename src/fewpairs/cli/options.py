@@ -41,7 +41,11 @@ OthersOption = Annotated[
 ]
 LandmarksOption = Annotated[int | None, typer.Option(help="Number of columns to read.")]
 BudgetOption = Annotated[
-    float | None, typer.Option(help="Evaluations, or a share of all pairs if below 1.")
+    str | None,
+    typer.Option(
+        help="The most to spend: evaluations, or a share of all pairs if below 1.",
+        metavar="NUMBER",
+    ),
 ]
 TargetOption = Annotated[
     float | None, typer.Option(help="Add landmarks until the error is below this.")
@@ -61,7 +65,7 @@ OtherTableOption = Annotated[
     Path | None, typer.Option("--others", help=f"Where neighbours are looked for: {_TABLES}")
 ]
 TableOutputOption = Annotated[
-    Path,
+    Path | None,
     typer.Option(
         "--output",
         "-o",
@@ -105,6 +109,23 @@ AboveOption = Annotated[
 BelowOption = Annotated[
     float | None, typer.Option(help="Or, of a distance, those for which it is at most this.")
 ]
+MissingOption = Annotated[
+    str | None,
+    typer.Option(
+        "--missing",
+        help="What an empty cell counts: skip leaves its column out of the mean, a number such as "
+        "0 is its similarity to any other. By default skip; in a single column an empty text.",
+        metavar="skip|NUMBER",
+    ),
+]
+AllPairsOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--all-pairs/--search",
+        help="Evaluate every pair, or search. By default all, of string similarities and up to ten "
+        "million pairs.",
+    ),
+]
 RecallOption = Annotated[float, typer.Option(help="Share of all such pairs that is to be found.")]
 EncodingOption = Annotated[str, typer.Option(help="Of the files that are read.")]
 DelimiterOption = Annotated[
@@ -113,17 +134,29 @@ DelimiterOption = Annotated[
 FormatOption = Annotated[
     str, typer.Option("--format", help="Of standard input: csv, tsv, jsonl, txt, parquet.")
 ]
+PlanOption = Annotated[
+    bool, typer.Option("--plan", help="Say what it would cost, and evaluate nothing.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Say what was found as one JSON object.")]
 
 
-def whole_budget(budget: float | None) -> float | None:
-    """Turn a budget of 1 or more, which the command line reads as a float, into an integer."""
-    if budget is None or budget < 1:
-        return budget
-    if not budget.is_integer():  # also infinity and NaN
-        raise InputError(
-            f"--budget is {budget}.",
-            "From 1 on it is a number of evaluations.",
-            "Pass a whole number, or a share below 1.",
-        )
-    return int(budget)
+def read_budget(typed: str | None) -> float | None:
+    """Return a budget as it was typed: whole numbers are evaluations, shares lie below 1.
+
+    1.0 is neither: as a share it would be all pairs, as a number one evaluation.
+    """
+    if typed is None:
+        return None
+    try:
+        number = float(typed)
+    except ValueError:
+        number = float("nan")
+    if 0 < number < 1:
+        return number
+    if number.is_integer() and number > 0 and (number > 1 or typed.strip().isdigit()):
+        return int(number)
+    raise InputError(
+        f"--budget is {typed}.",
+        "It is a number of evaluations, or a share of all pairs below 1.",
+        "Pass for example --budget 50000, or --budget 0.05; for all pairs leave it out.",
+    )

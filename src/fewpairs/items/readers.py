@@ -28,7 +28,10 @@ from typing import Any, Protocol
 
 from fewpairs.errors import InputError, UnknownNameError
 from fewpairs.items.rows import LINES, ROWS, line_rows
-from fewpairs.items.sources import Source, one_message
+from fewpairs.items.sources import Source, one_message, refuse_spreadsheet
+
+#: Characters that may divide cells, as they are typed.
+_DELIMITERS = {";": "';'", "\t": "tab", "|": "'|'", ",": "','"}
 
 Reader = Callable[[Path, str | None], Iterable[Any]]
 
@@ -49,6 +52,7 @@ def read_items(path: Path, column: str | None = None) -> Any:
     list, or ndarray
     """
     source = Source.of(path, (*READERS, *ROWS))
+    refuse_spreadsheet(source)
     reader = _reader_of(source)
     if reader is None:
         known = {*READERS, *ROWS}
@@ -106,8 +110,21 @@ def choose_column(column: str | None, names: list[str], path: _Named) -> str:
             "Name it with --column.",
         )
     if column not in names:
+        _refuse_other_delimiter(names, path)
         raise UnknownNameError("column", column, names, where=f"in {path.name}")
     return column
+
+
+def _refuse_other_delimiter(names: list[str], path: _Named) -> None:
+    """Where the header is one long name, say which character may divide it."""
+    divided = {mark: names[0].count(mark) for mark in _DELIMITERS} if len(names) == 1 else {}
+    mark = max(divided, key=lambda mark: divided[mark], default="")
+    if divided.get(mark):
+        raise InputError(
+            f"{path.name} has a single column, {names[0]!r}.",
+            "Its header seems to be divided by another character.",
+            f"Pass --delimiter {_DELIMITERS[mark]}.",
+        )
 
 
 def read_lines(path: Path, column: str | None) -> Iterator[str]:

@@ -53,6 +53,11 @@ def field_of(items: Items, name: str) -> tuple[list[Any], npt.NDArray[np.bool_]]
     return cells, np.array([_is_filled(cell) for cell in cells], dtype=bool)
 
 
+def has_fields(items: Items) -> bool:
+    """Say whether items are records."""
+    return isinstance(items.values, list) and _names(items.values[0]) is not None
+
+
 def _names(record: Any) -> Any:
     """Return the names of a record's fields; None if it has none."""
     if callable(getattr(record, "keys", None)):

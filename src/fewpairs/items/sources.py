@@ -20,6 +20,8 @@ from fewpairs.errors import FewpairsError, InputError, MissingFileError
 READ_ERRORS = (OSError, EOFError, ValueError, RecursionError, csv.Error, zlib.error)
 #: How standard input is called on the command line.
 STANDARD_INPUT = Path("-")
+#: What spreadsheet programs write by themselves.
+_SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 #: Names for a character that is hard to type.
 _TYPED = {"\\t": "\t", "tab": "\t"}
 
@@ -127,6 +129,16 @@ def one_message(source: Source) -> Iterator[None]:
             f"Text files are read as {encoding} (--encoding names another), .jsonl files hold one "
             "object a line, .npy files numbers.",
         ) from error
+
+
+def refuse_spreadsheet(source: Source) -> None:
+    """Say what to do with a file that a spreadsheet program has written."""
+    if source.ending in _SPREADSHEETS:
+        raise InputError(
+            f"{source.name} is a spreadsheet.",
+            "It may hold several tables, and no reader of them is here.",
+            "Save the table as .csv in the program that made it, and pass that file.",
+        )
 
 
 def texts_only(lines: Iterable[str]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Any
 from fewpairs.errors import InputError, UnknownNameError
 from fewpairs.items.readers import choose_column
 from fewpairs.items.rows import ROWS
-from fewpairs.items.sources import Source, one_message
+from fewpairs.items.sources import Source, one_message, refuse_spreadsheet
 
 #: What a row is called in messages: people count differently in different files.
 _PLACES = {".txt": "line", ".jsonl": "line"}
@@ -60,6 +60,7 @@ def read_table(source: Source, columns: Sequence[str] = (), id_column: str | Non
     InputError
         A column that is not there, a row without an id, an id that stands twice, or no rows.
     """
+    refuse_spreadsheet(source)
     if source.ending not in ROWS:
         raise UnknownNameError("file ending", source.ending, ROWS, where=f"of {source.name}")
     wanted: list[str] = []

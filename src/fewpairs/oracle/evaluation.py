@@ -104,7 +104,7 @@ def checked(
     fault = NonFiniteError(
         f"the similarity returned {found} for {int(bad.sum())} of {request.size} "
         f"pairs; first: items {left.describe(pair[0])} and {right.describe(pair[1])}.",
-        "Similarities must be finite: one such value spreads to every row that uses the landmark.",
+        "Similarities must be finite: whatever rests on such a value is wrong too.",
         "Drop or fill the items that cause it, or return a finite number for them.",
         pair=pair,
     )

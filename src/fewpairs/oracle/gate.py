@@ -108,6 +108,11 @@ class Gate:
         if self._watching is not None:
             self._watching.tell(line)
 
+    def replan(self, planned: int) -> None:
+        """Say anew how many evaluations the present run will take, where that is found out."""
+        if self._watching is not None:
+            self._watching.planned = planned
+
     @property
     def _memory(self) -> Memory:
         return self._ledger.memory

@@ -19,7 +19,6 @@ from fewpairs.methods.base import Method
 from fewpairs.methods.landmarks import given_landmarks
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
-from fewpairs.oracle.requests import Planner
 from fewpairs.parallel import count_jobs
 
 #: What a run takes beside the options of its method; suggested when one of them is misspelt.
@@ -40,12 +39,12 @@ OPTIONS = (
 )
 
 
-def evaluations_of(budget: float, planner: Planner) -> int:
-    """Turn a budget into a number of evaluations."""
+def evaluations_of(budget: float, everything: int) -> int:
+    """Turn a budget into a number of evaluations, where all pairs take `everything`."""
     if is_whole(budget) and budget > 0:
         return int(budget)
     if isinstance(budget, (float, np.floating)) and 0 < budget < 1:
-        return int(budget * planner.price_of_everything)
+        return int(budget * everything)
     raise BudgetError(
         f"budget is {budget!r}.",
         "It is what may be spent in all.",

@@ -227,7 +227,7 @@ def _size(
     n = min(price.oracle.shape)
     allowance = None
     if budget is not None:
-        most = evaluations_of(budget, planner)
+        most = evaluations_of(budget, planner.price_of_everything)
         count = fit_budget(price, most, n)
         allowance = most - price.beside(count)
     elif landmarks is None:
@@ -259,7 +259,7 @@ def _size_for_target(price: Price, error: float, budget: float | None, *, put_ba
     # steps cost what they are priced at.
     most = 2 * all_pairs
     if budget is not None:
-        most = evaluations_of(budget, planner)
+        most = evaluations_of(budget, planner.price_of_everything)
     audit = audit_size(price.pairs, oracle.shape, most // planner.per_entry)
     target = Target(error, most, audit)
     count = first_count(oracle, price.method, target, beside)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fewpairs.arrays import is_whole
-from fewpairs.errors import InputError
+from fewpairs.errors import InputError, UnknownNameError
 from fewpairs.similarities.protocol import KINDS, Similarity, check_diagonal
 
 #: What an object of another class may bring along: all that `Similarity` declares.
@@ -110,8 +110,9 @@ def as_similarity(candidate: Any) -> Similarity:
 
     Parameters
     ----------
-    candidate : Similarity or object
-        Any object with one of ``pair``, ``pairs``, ``block`` and a declared ``symmetric``. All
+    candidate : Similarity, str or object
+        The name of a string scorer or of a vector metric, such as "jaro_winkler" or "cosine"; or
+        any object with one of ``pair``, ``pairs``, ``block`` and a declared ``symmetric``. All
         else that `Similarity` declares is taken over if the object has it.
 
     Returns
@@ -123,6 +124,8 @@ def as_similarity(candidate: Any) -> Similarity:
     InputError
         A bare function, an array, a class, or an object that does not declare what is needed.
     """
+    if isinstance(candidate, str):
+        return _by_name(candidate)
     if isinstance(candidate, type):
         raise InputError(
             f"the similarity is the class {candidate.__name__} itself.",
@@ -139,6 +142,19 @@ def as_similarity(candidate: Any) -> Similarity:
         )
     check_block_size(given.block_size)
     return given
+
+
+def _by_name(name: str) -> Similarity:
+    # The ready ones are similarities themselves, so their modules import this one's protocol.
+    from fewpairs.similarities.metrics import METRICS  # noqa: PLC0415
+    from fewpairs.similarities.strings import SCORERS, StringSimilarity  # noqa: PLC0415
+    from fewpairs.similarities.vectors import VectorSimilarity  # noqa: PLC0415
+
+    if name in METRICS:
+        return VectorSimilarity(name)
+    if name in SCORERS:
+        return StringSimilarity(name)
+    raise UnknownNameError("similarity", name, [*SCORERS, *METRICS])
 
 
 def _taken_over(candidate: Any) -> Similarity:

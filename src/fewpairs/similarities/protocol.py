@@ -64,6 +64,9 @@ class Similarity:
         Whether the similarity is symmetric by construction, so that no check is needed.
     value_range : (float, float) or None
         The smallest and the largest value that it can have, if they are known.
+    cheap : bool
+        Whether a million pairs take seconds: `find_pairs` then evaluates all pairs of a few
+        thousand items rather than search among them.
 
     Examples
     --------
@@ -87,6 +90,7 @@ class Similarity:
     evaluations_per_entry: int = 1
     symmetry_proven: bool = False
     value_range: tuple[float, float] | None = None
+    cheap: bool = False
 
     pair: Callable[[Any, Any], float] | None = None
     pairs: Callable[[list[Pair]], npt.ArrayLike] | None = None

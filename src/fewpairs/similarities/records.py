@@ -14,6 +14,7 @@ from fewpairs.errors import FewpairsError, InputError
 from fewpairs.items.items import Items
 from fewpairs.items.records import field_of
 from fewpairs.similarities.function import as_similarity
+from fewpairs.similarities.means import Mean, scaled_weights
 from fewpairs.similarities.parts import aligned_values, block_values, common_block_size
 from fewpairs.similarities.protocol import Pair, Similarity
 from fewpairs.similarities.strings import StringSimilarity
@@ -64,9 +65,11 @@ class RecordSimilarity(Similarity):
             )
         self.missing = _checked_missing(missing)
         self._parts = [_Part.of(name, given) for name, given in fields.items()]
+        self._weights = scaled_weights([part.weight for part in self._parts])
         ready = [part.similarity for part in self._parts]
         self.symmetric = all(part.symmetric for part in ready)
         self.symmetry_proven = all(part.symmetry_proven for part in ready)
+        self.cheap = all(part.cheap for part in ready)
         self.evaluations_per_entry = max(part.evaluations_per_entry for part in ready)
         self.block_size = common_block_size(ready)
         self.parameters = {
@@ -91,24 +94,26 @@ class RecordSimilarity(Similarity):
     def known_diagonal(self, items: Items) -> FloatArray | None:
         """Return the mean of the fields' diagonals, where all of them are declared."""
         n = len(items)
-        mean = _Mean((n,), self.missing)
-        for part, field in zip(self._parts, items.values.fields, strict=True):
+        mean = Mean((n,), self.missing)
+        fields = zip(self._parts, self._weights, items.values.fields, strict=True)
+        for part, weight, field in fields:
             places = np.flatnonzero(field.filled)
             own = None if field.items is None else part.similarity.known_diagonal(field.items)
             if own is None and len(places):
                 return None
-            mean.add(part.weight, (places,), 0.0 if own is None else np.asarray(own)[places])
+            mean.add(weight, (places,), 0.0 if own is None else np.asarray(own)[places])
         return mean.values
 
     def aligned(self, left: Records, right: Records) -> FloatArray:
         """Compare record k on the left with record k on the right."""
-        mean = _Mean((len(left),), self.missing)
-        for part, a, b in zip(self._parts, left.fields, right.fields, strict=True):
+        mean = Mean((len(left),), self.missing)
+        fields = zip(self._parts, self._weights, left.fields, right.fields, strict=True)
+        for part, weight, a, b in fields:
             both = np.flatnonzero(a.filled & b.filled)
             values: Any = 0.0
             if len(both):
                 values = aligned_values(part.similarity, a.take(both), b.take(both), len(both))
-            mean.add(part.weight, (both,), values)
+            mean.add(weight, (both,), values)
         return mean.values
 
     def pairs(self, pairs: list[Pair]) -> FloatArray:
@@ -118,14 +123,15 @@ class RecordSimilarity(Similarity):
         return self.aligned(left, right)
 
     def _block(self, left: Records, right: Records) -> FloatArray:
-        mean = _Mean((len(left), len(right)), self.missing)
-        for part, a, b in zip(self._parts, left.fields, right.fields, strict=True):
+        mean = Mean((len(left), len(right)), self.missing)
+        fields = zip(self._parts, self._weights, left.fields, right.fields, strict=True)
+        for part, weight, a, b in fields:
             rows, columns = np.flatnonzero(a.filled), np.flatnonzero(b.filled)
             values: Any = 0.0
             if len(rows) and len(columns):
                 shape = len(rows), len(columns)
                 values = block_values(part.similarity, a.take(rows), b.take(columns), shape)
-            mean.add(part.weight, np.ix_(rows, columns), values)
+            mean.add(weight, np.ix_(rows, columns), values)
         return mean.values
 
     def _joined(self, records: list[Any]) -> Records:
@@ -210,31 +216,6 @@ class _Part:
             error.add_note(f"This was found in the field {self.name!r}.")
             raise
         return Field(prepared if isinstance(prepared, Items) else Items(prepared), filled)
-
-
-class _Mean:
-    """A weighted mean, to which fields are added one by one."""
-
-    def __init__(self, shape: tuple[int, ...], missing: str | float) -> None:
-        self._total, self._weights = np.zeros(shape), np.zeros(shape)
-        self._missing = missing
-
-    def add(self, weight: float, places: tuple[Any, ...], values: FloatArray | float) -> None:
-        """Add one field's similarities at `places`; elsewhere it is missing."""
-        if isinstance(self._missing, float):
-            part = np.full(self._total.shape, weight * self._missing)
-            part[places] = weight * np.asarray(values)
-            self._total += part
-            self._weights += weight
-        else:
-            self._total[places] += weight * np.asarray(values)
-            self._weights[places] += weight
-
-    @property
-    def values(self) -> FloatArray:
-        """The mean; 0 where there is nothing."""
-        nothing = np.zeros_like(self._total)
-        return np.divide(self._total, self._weights, out=nothing, where=self._weights > 0)
 
 
 def _checked_missing(missing: Any) -> str | float:

@@ -75,6 +75,7 @@ class StringSimilarity(Similarity):
     block_size = 2**16
     symmetry_proven = True
     value_range = (0.0, 1.0)
+    cheap = True
 
     def __init__(self, scorer: str = "levenshtein") -> None:
         if scorer not in SCORERS:

@@ -39,6 +39,7 @@ class Symmetrized(Similarity):
         self.block_size = _for_both_orders(base.block_size)
         self.takes_vectors = base.takes_vectors
         self.takes_records = base.takes_records
+        self.cheap = base.cheap
         self.diagonal = base.diagonal
         self.evaluations_per_entry = 2 * base.evaluations_per_entry
         # A method is offered only where the base has it: the oracle chooses by what is there.

@@ -56,6 +56,7 @@ class VectorSimilarity(Similarity):
     #: the fastest from 2**16 to 2**18; 2**12 and 2**22 take twice as long.
     block_size = 2**18
     symmetry_proven = True
+    cheap = True
 
     def __init__(
         self,

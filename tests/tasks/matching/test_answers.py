@@ -299,3 +299,63 @@ def test_rows_that_were_read_whole_count_as_found():
         truth = true_recall(found, matrix, 5)
         outside += not found.recall.low <= truth <= found.recall.high
     assert outside <= 2
+
+
+# ---------------------------------------------------------------------- prices before the run
+
+
+def test_a_plan_of_the_whole():
+    plan = fp.plan_pairs(5_000, matches=6_000)
+    assert plan.blind < plan.blind + 6_000 <= plan.low < plan.high < plan.all_pairs
+    assert f"{plan.low:,} to {plan.high:,}" in str(plan)
+    few = fp.plan_pairs(100, matches=5)
+    assert "all 4,950 pairs" in few.price
+    assert few.low == few.high == few.all_pairs
+    assert fp.plan_pairs(5_000).matches == 5_000
+    assert fp.plan_pairs(5_000, others=40).matches == 40
+    assert fp.plan_pairs(2).matches == 1
+
+
+def test_what_was_spent_lies_within_the_plan():
+    points = np.random.default_rng(0).normal(size=(150, 4))
+    points = np.concatenate([points + 0.01 * k for k in range(6)])
+    matrix = np.exp(-((points[:, None] - points[None]) ** 2).sum(axis=2))
+    found = fp.find_pairs(
+        range(900), fp.Precomputed(matrix), above=0.9, guide=points, random_state=0
+    )
+    plan = fp.plan_pairs(900, matches=len(found))
+    assert plan.low <= found.evaluations <= plan.high
+
+
+def test_a_plan_of_neighbours_is_the_least_that_is_spent():
+    matrix, points = smooth(600)
+    found = fp.find_nearest(range(600), fp.Precomputed(matrix), k=5, guide=points, random_state=0)
+    plan = fp.plan_nearest(600, k=5)
+    whole = plan.rows * 599 - plan.rows * (plan.rows - 1) // 2
+    assert found.spent["blind"] + found.spent["training"] == whole
+    assert whole < plan.least <= found.evaluations
+    few = fp.plan_nearest(40, k=3)
+    assert few.least == few.all_pairs == 780
+    assert "all 780 pairs" in str(few)
+    assert "rows read whole" in str(fp.plan_nearest(5_000, others=300))
+    for wrong in ({"n": 0}, {"n": 5, "k": 0}, {"n": 5, "others": 0}, {"n": 5, "recall": 2}):
+        with pytest.raises(InputError):
+            fp.plan_nearest(**wrong)
+
+
+def test_progress_plans_with_what_is_known():
+    """Not all pairs: what the blind ones and the search are expected to take."""
+    matrix, points = smooth(600)
+    for find, options in ((fp.find_pairs, {"above": 0.5}), (fp.find_nearest, {"k": 3})):
+        seen = []
+        found = find(
+            range(600),
+            Counter(matrix).similarity("pairs"),
+            guide=points,
+            random_state=0,
+            progress=lambda done, planned, seen=seen: seen.append((done, planned)),
+            **options,
+        )
+        assert seen[-1] == (found.evaluations, found.evaluations)
+        assert max(planned for _, planned in seen) < 0.9 * 600 * 599 / 2
+        assert all(done <= planned for done, planned in seen)

@@ -8,7 +8,7 @@ from examples import Counter
 
 import fewpairs as fp
 from fewpairs.error.recall import state_recall
-from fewpairs.errors import InputError, RecallMissedWarning, SimilarityError
+from fewpairs.errors import BudgetError, InputError, RecallMissedWarning, SimilarityError
 
 
 def clustered(n=150, groups=40, seed=0, noise=0.15):
@@ -81,7 +81,7 @@ def test_a_budget_is_never_exceeded(budget, guide, others):
         random_state=1,
         **sets,
     )
-    everything = 70 * 40 if others else 70 * 71 // 2
+    everything = 70 * 40 if others else 70 * 69 // 2
     allowed = budget if isinstance(budget, int) else int(budget * everything)
     assert len(counter.asked) == found.evaluations <= allowed
     # And is used: what is left was drawn blindly before the search has reached it.
@@ -90,6 +90,23 @@ def test_a_budget_is_never_exceeded(budget, guide, others):
     truth = true_pairs(matrix[:, :40] if others else matrix, 0.5, symmetric=square, square=square)
     assert pairs_of(found) <= truth
     assert found.recall.low <= len(found) / len(truth) + 1e-12
+
+
+@pytest.mark.parametrize("spare", [0, 5, 9, 30])
+@pytest.mark.parametrize("guide", [True, False])
+def test_a_budget_of_all_pairs_pays_for_nothing_beside_them(spare, guide):
+    counter = Counter(np.eye(40))
+    hints = np.random.default_rng(0).normal(size=(40, 5)) if guide else None
+    found = fp.find_pairs(
+        range(40),
+        counter.similarity("pairs"),
+        above=0.5,
+        budget=780 + spare,
+        guide=hints,
+        random_state=1,
+    )
+    assert len(counter.asked) == found.evaluations <= 780 + spare
+    assert found.recall.complete
 
 
 def test_statements_are_true_with_a_poor_guide():
@@ -207,7 +224,7 @@ def test_texts_are_their_own_guide():
     names = ["".join(rng.choice(letters, 12)) for _ in range(200)]
     names += [name[:5] + "x" + name[6:] for name in names[:150]]
     similarity = fp.StringSimilarity("levenshtein")
-    found = fp.find_pairs(names, similarity, above=0.9, random_state=0)
+    found = fp.find_pairs(names, similarity, above=0.9, all_pairs=False, random_state=0)
     assert len(pairs_of(found) & {(k, 200 + k) for k in range(150)}) >= 148
     assert found.spent["ranked"] < 0.1 * 350 * 349 / 2
     assert found.recall.reached
@@ -331,3 +348,44 @@ def test_the_search_learns_what_the_guide_does_not_say():
     share = hub.sum() * 300 / (300 * 299 / 2)
     assert len(found) > 0.9 * (12 * 288 + 66)
     assert found.spent["ranked"] + found.spent["landmarks"] < 4 * share * 300 * 299 / 2
+
+
+def test_a_guide_may_be_a_list_of_rows():
+    matrix, hints = clustered(60)
+    found = [
+        fp.find_pairs(range(60), fp.Precomputed(matrix), above=0.5, guide=guide, random_state=0)
+        for guide in (hints, hints.tolist(), list(hints), [hints], [hints.tolist()])
+    ]
+    for other in found[1:]:
+        np.testing.assert_array_equal(found[0].left, other.left)
+        assert found[0].spent == other.spent
+
+
+def test_rows_of_a_guide_are_as_long():
+    with pytest.raises(InputError, match="different lengths"):
+        fp.find_pairs(range(3), fp.Precomputed(np.eye(3)), above=0.5, guide=[[1.0], [1, 2], [3]])
+
+
+@pytest.mark.parametrize("find", [fp.find_pairs, fp.find_nearest])
+def test_a_share_is_one_of_the_pairs_that_can_be_asked_for(find):
+    """Half of all pairs: nobody is asked for an item with itself."""
+    asked = []
+    options = {} if find is fp.find_nearest else {"above": 0.99}
+    for budget in (0.5, 780 // 2):
+        counter = Counter(clustered(40)[0])
+        similarity = counter.similarity("pairs")
+        find(range(40), similarity, budget=budget, guide=None, random_state=0, **options)
+        asked.append(list(counter.asked))
+    assert asked[0] == asked[1]
+    assert len(asked[0]) <= 390
+
+
+def test_a_share_of_all_pairs_is_below_one():
+    with pytest.raises(BudgetError, match=r"budget is 1\.0"):
+        fp.find_pairs(range(3), fp.Precomputed(np.eye(3)), above=0.5, budget=1.0)
+
+
+def test_a_budget_of_all_pairs_is_no_limit():
+    matrix, _ = clustered(60)
+    found = fp.find_nearest(range(60), fp.Precomputed(matrix), k=2, budget=60 * 59 // 2)
+    assert found.recall.complete

@@ -194,3 +194,34 @@ def test_one_to_one_of_a_chain_matches_every_row():
     scores = 0.5 * np.eye(6) + np.eye(6, k=-1)
     found = fp.find_pairs(range(6), between(scores), others=range(6), above=0.5, one_to_one=True)
     assert len(found) == 6
+
+
+PEOPLE = [{"id": k, "name": name} for k, name in enumerate(("ann", "anne", "bob"), start=10)]
+BY_NAME = fp.RecordSimilarity({"name": "jaro_winkler"})
+
+
+@pytest.mark.parametrize("form", ["records", "pandas", "polars"])
+def test_ids_may_be_the_name_of_a_column(form):
+    make = {
+        "records": lambda rows: rows,
+        "pandas": lambda rows: pytest.importorskip("pandas").DataFrame(rows),
+        "polars": lambda rows: pytest.importorskip("polars").DataFrame(rows),
+    }[form]
+    found = fp.find_pairs(make(PEOPLE), BY_NAME, above=0.9, ids="id")
+    assert (found.left_ids, found.right_ids) == ([10], [11])
+    others = make([{"key": "x", "name": "rob"}, {"key": "y", "name": "anna"}])
+    found = fp.find_pairs(make(PEOPLE), BY_NAME, others=others, above=0.9, ids=("id", "key"))
+    assert (found.left_ids, found.right_ids) == ([10], ["y"])
+
+
+@pytest.mark.parametrize(
+    ("items", "similarity", "ids", "message"),
+    [
+        (["a", "b"], "jaro", "id", "no columns or fields"),
+        (PEOPLE, BY_NAME, "key", 'unknown field "key"'),
+        ([*PEOPLE, {"name": "cleo"}], BY_NAME, "id", "1 of 4 items have no id; first: item 3"),
+    ],
+)
+def test_ids_that_no_column_holds(items, similarity, ids, message):
+    with pytest.raises(InputError, match=message):
+        fp.find_pairs(items, similarity, above=0.5, ids=ids)

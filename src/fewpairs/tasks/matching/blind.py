@@ -20,7 +20,7 @@ from fewpairs.error.recall import (
     blind_pairs,
     state_recall,
 )
-from fewpairs.numerics import contains, parts
+from fewpairs.numerics import contains, distinct, parts
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.tasks.matching.labels import Labels
 from fewpairs.tasks.matching.threshold import Threshold
@@ -83,7 +83,7 @@ class Blind:
         may_miss: int = 0,
         tails: Tails = Tails(),  # noqa: B008 - it never changes
     ) -> None:
-        known = labels.keys if taken is None else np.union1d(labels.keys, taken)
+        known = labels.keys if taken is None else distinct(labels.keys, taken)
         self.rest = universe.size - len(known)
         self.keys = universe.draw(count, known, rng)
         chunks = [self.keys[part] for part in parts(len(self.keys), _AT_A_TIME)]
@@ -118,13 +118,13 @@ class Blind:
 
     def found(self, others: IntArray) -> IntArray:
         """Return the keys of all matches that are known, with those of other blind pairs."""
-        return np.unique(np.concatenate([self._labels.matches(), self.matches, others]))
+        return distinct(self._labels.matches(), self.matches, others)
 
     def state(self, target: float | None, others: IntArray) -> Recall:
         """State the recall of everything that was found."""
         known = self.keys
         if len(self._elsewhere):
-            known = np.union1d(known, self._elsewhere)
+            known = distinct(known, self._elsewhere)
         twice = int(contains(known, self._labels.keys).sum())
         left = self._universe.size - len(self._labels) - len(known) + twice
         return state_recall(

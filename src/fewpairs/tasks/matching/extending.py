@@ -17,7 +17,7 @@ from fewpairs.tasks.matching.earlier import Earlier
 from fewpairs.tasks.matching.found import Found
 from fewpairs.tasks.matching.guides import ARRAY, as_guides, reusable
 from fewpairs.tasks.matching.identity import longer_ids
-from fewpairs.tasks.matching.running import Run
+from fewpairs.tasks.matching.running import Run, added
 from fewpairs.tasks.matching.search import best_first
 from fewpairs.tasks.matching.threshold import Threshold
 from fewpairs.tasks.matching.universe import Universe
@@ -55,7 +55,10 @@ def extend(
     )
     earlier = Earlier(found.left, found.right, found.recall, found.extensions + 1)
     base = oracle.generator(random_state)
-    with oracle.run(allowed * oracle.planner.per_entry, base), one_blas_thread():
+    with (
+        oracle.run(min(allowed, universe.size) * oracle.planner.per_entry, base),
+        one_blas_thread(),
+    ):
         # The seed of the first call must not draw the same once more.
         seeds = base.integers(2**63, size=4).tolist()
         rng = np.random.default_rng([*seeds, earlier.extensions])
@@ -83,7 +86,7 @@ def extend(
         right=right[order],
         similarities=values[order],
         recall=stated,
-        spent={purpose: found.spent[purpose] + run.spent[purpose] for purpose in run.spent},
+        spent=added(found.spent, run.spent),
         shape=oracle.shape,
         ids=names,
         oracle=oracle,
@@ -158,9 +161,9 @@ def _joined(old: Items, new: Any, oracle: Oracle) -> Items:
 
 def _allowed(budget: float | None, pairs: int, per_entry: int) -> int:
     if budget is None:
-        return pairs
+        return 2 * pairs  # also their other orders
     if is_whole(budget) and budget > 0:
-        return min(pairs, int(budget) // per_entry)
+        return int(budget) // per_entry
     if isinstance(budget, (float, np.floating)) and 0 < budget < 1:
         return int(budget * pairs)
     raise BudgetError(

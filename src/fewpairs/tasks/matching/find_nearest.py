@@ -10,10 +10,14 @@ from fewpairs.errors import InputError
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import one_blas_thread
 from fewpairs.run.arguments import as_oracle, evaluations_of
+from fewpairs.tasks.matching.all_pairs import evaluates_all
 from fewpairs.tasks.matching.found import Found
 from fewpairs.tasks.matching.guides import as_guides
 from fewpairs.tasks.matching.identity import read_ids
 from fewpairs.tasks.matching.neighborhoods import Neighborhoods
+from fewpairs.tasks.matching.plan_nearest import plan_nearest
+from fewpairs.tasks.matching.symmetry import unlimited
+from fewpairs.tasks.matching.universe import Universe
 
 
 def find_nearest(
@@ -27,6 +31,7 @@ def find_nearest(
     recall: float = 0.95,
     budget: float | None = None,
     guide: Any = "auto",
+    all_pairs: bool | None = None,
     random_state: RandomState = None,
     n_jobs: int = 1,
     progress: ProgressOption = None,
@@ -47,7 +52,7 @@ def find_nearest(
         The share of all true neighbours to find: the lower end of the stated interval.
     budget : int or float, optional
         The most to spend: evaluations, or (a float below 1) a share of all pairs.
-    guide, random_state, n_jobs, progress : as for `find_pairs`
+    guide, all_pairs, random_state, n_jobs, progress : as for `find_pairs`
 
     Returns
     -------
@@ -69,15 +74,32 @@ def find_nearest(
     wanted = check_recall(recall)
     oracle = as_oracle(items, similarity, others, n_jobs, progress)
     names = read_ids(ids, oracle)
-    allowed = oracle.planner.price_of_everything
+    universe = Universe(*oracle.shape, square=oracle.square, symmetric=oracle.symmetric)
+    all_cost = universe.size * oracle.planner.per_entry
+    allowed = unlimited(universe) * oracle.planner.per_entry
     if budget is not None:
-        allowed = min(allowed, evaluations_of(budget, oracle.planner))
-    guides = as_guides(
-        guide, oracle.items, None if oracle.square else oracle.others, oracle.similarity
-    )
+        allowed = evaluations_of(budget, all_cost)
+    everything = evaluates_all(all_pairs, budget, oracle.similarity, universe)
+    others_items = None if oracle.square else oracle.others
+    # What nobody will follow need not be made.
+    given = None if everything and isinstance(guide, str) and guide == "auto" else guide
+    guides = as_guides(given, oracle.items, others_items, oracle.similarity)
     rng = oracle.generator(random_state)
-    with oracle.run(allowed, rng), one_blas_thread():
-        run = Neighborhoods(oracle, int(k), allowed, wanted, rng, small_is_near=distance)
+    planned = min(allowed, all_cost)
+    if budget is None and not everything:
+        n, m = oracle.shape
+        plan = plan_nearest(
+            n,
+            k=int(k),
+            recall=wanted,
+            others=None if oracle.square else m,
+            symmetric=oracle.symmetric,
+        )
+        planned = plan.least * oracle.planner.per_entry  # more, if a guide is poor
+    with oracle.run(planned, rng), one_blas_thread():
+        run = Neighborhoods(
+            oracle, int(k), allowed, wanted, rng, small_is_near=distance, everything=everything
+        )
         rows, columns, values = run.carry_out(guides)
         stated = run.stated()
     return Found(

@@ -10,11 +10,14 @@ from fewpairs.errors import RecallMissedWarning, warn
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import one_blas_thread
 from fewpairs.run.arguments import as_oracle, evaluations_of
+from fewpairs.tasks.matching.all_pairs import evaluates_all
 from fewpairs.tasks.matching.found import Found, refuse_one_set
 from fewpairs.tasks.matching.guides import as_guides, reusable
 from fewpairs.tasks.matching.identity import read_ids
+from fewpairs.tasks.matching.plan_pairs import plan_for
 from fewpairs.tasks.matching.running import Run
 from fewpairs.tasks.matching.search import best_first
+from fewpairs.tasks.matching.symmetry import unlimited
 from fewpairs.tasks.matching.threshold import Threshold
 from fewpairs.tasks.matching.universe import Universe
 
@@ -31,6 +34,7 @@ def find_pairs(
     budget: float | None = None,
     guide: Any = "auto",
     one_to_one: bool = False,
+    all_pairs: bool | None = None,
     random_state: RandomState = None,
     n_jobs: int = 1,
     progress: ProgressOption = None,
@@ -51,7 +55,8 @@ def find_pairs(
     others : sequence, optional
         Items of a second set: pairs are one item of each.
     ids : sequence, optional
-        Your names of the items, in their order, for results; with others a pair of sequences.
+        Your names of the items, in their order, for results; with others a pair of sequences. Of
+        rows of a data frame and of records also the name of a column or field.
     recall : float, default=0.95
         The share of all matches to find. The search ends when the lower end of the stated
         interval is at least this. Where that takes half of all pairs or more, all are evaluated if
@@ -67,6 +72,10 @@ def find_pairs(
         themselves. A poor guide costs evaluations, and never makes a statement false.
     one_to_one : bool, default=False
         Of two sets: keep only the best assignment, in which no item is matched twice.
+    all_pairs : bool, optional
+        Whether every pair is evaluated, and the recall exact. By default, without a budget, where
+        the similarity is declared `cheap`, as those of strings and vectors are, and there are no
+        more than ten million pairs: a search takes longer. False searches all the same.
     random_state : int, Generator, RandomState or None
         The same seed gives the same result, whatever `n_jobs`.
     n_jobs : int, default=1
@@ -96,18 +105,25 @@ def find_pairs(
     if one_to_one:
         refuse_one_set(oracle)
     universe = Universe(*oracle.shape, square=oracle.square, symmetric=oracle.symmetric)
-    allowed = universe.size
+    allowed = unlimited(universe)
     if budget is not None:
-        allowed = min(allowed, evaluations_of(budget, oracle.planner) // oracle.planner.per_entry)
-    guides = as_guides(
-        guide, oracle.items, None if oracle.square else oracle.others, oracle.similarity
-    )
+        each = oracle.planner.per_entry
+        allowed = evaluations_of(budget, universe.size * each) // each
+    everything = evaluates_all(all_pairs, budget, oracle.similarity, universe)
+    others_items = None if oracle.square else oracle.others
+    # What nobody will follow need not be made.
+    given = None if everything and isinstance(guide, str) and guide == "auto" else guide
+    guides = as_guides(given, oracle.items, others_items, oracle.similarity)
     rng = oracle.generator(random_state)
     run = Run(oracle, universe, threshold, allowed, wanted, rng, unasked=budget is None)
-    with oracle.run(allowed * oracle.planner.per_entry, rng), one_blas_thread():
-        stated, keys = run.carry_out(guides)
+    planned = min(allowed, universe.size)
+    if budget is None and not everything and universe.size:
+        planned = plan_for(universe, wanted).low  # the run finds out more
+    with oracle.run(planned * oracle.planner.per_entry, rng), one_blas_thread():
+        stated, keys = run.evaluate_all() if everything else run.carry_out(guides)
         rows, columns = universe.places(keys)
         values = oracle.entries(rows, columns)
+        blind = run.blind_values()
     if budget is None and not stated.reached:
         warn(RecallMissedWarning(f"the recall of {wanted:g} cannot be stated: {stated}."))
     order = best_first(values, keys, threshold)
@@ -121,7 +137,7 @@ def find_pairs(
         ids=names,
         oracle=oracle,
         threshold=threshold,
-        blind=run.blind_values(),
+        blind=blind,
         guide=reusable(guide),
     )
     return found.one_to_one() if one_to_one else found

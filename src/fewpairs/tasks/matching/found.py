@@ -33,7 +33,8 @@ class Found:
     recall : Recall
         The share of all matches that is here, with an interval.
     spent : dict
-        Evaluations by purpose: "ranked", "landmarks", "blind", "symmetry".
+        Evaluations by purpose: "ranked", "landmarks", "blind", "symmetry"; "all_pairs" where
+        every pair was evaluated.
     """
 
     left: IntArray

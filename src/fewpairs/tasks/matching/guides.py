@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from fewpairs.arrays import SingleArray, unmasked
+from fewpairs.arrays import SingleArray, is_number, unmasked
 from fewpairs.errors import InputError
 from fewpairs.items.items import Items
 from fewpairs.numerics import parts
@@ -59,8 +59,14 @@ def as_guides(
                 'Pass "auto", None, an array with a row for each item, or an encoder.',
             )
         return _automatic(items, others, similarity)
-    given = guide if isinstance(guide, list) else [guide]
+    given = guide if isinstance(guide, list) and not _is_table(guide) else [guide]
     return [_one(part, f"guide {k + 1}", items, others) for k, part in enumerate(given)]
+
+
+def _is_table(guide: list[Any]) -> bool:
+    """Say whether a list holds rows of numbers, which are one guide, and no guides of their own."""
+    rows = all(isinstance(row, (list, tuple, np.ndarray)) and len(row) for row in guide)
+    return rows and all(is_number(row[0]) for row in guide)
 
 
 #: Stands for a guide that serves the items it was made for, and no others.
@@ -148,7 +154,14 @@ def _one(guide: Any, name: str, items: Items, others: Items | None) -> Guide:
 
 def _table(vectors: Any, name: str, count: int) -> SingleArray:
     plain = unmasked(vectors, name)
-    table = plain if sp.issparse(plain) else np.asarray(plain)
+    try:
+        table = plain if sp.issparse(plain) else np.asarray(plain)
+    except ValueError as error:
+        raise InputError(
+            f"{name} has rows of different lengths.",
+            "It holds a vector of numbers for each item.",
+            "Pass an array with one row for each item, in the same order.",
+        ) from error
     numeric = table.dtype.kind in "biuf"
     if table.ndim != 2 or table.shape[0] != count or not numeric:  # noqa: PLR2004 - rows, columns
         raise InputError(

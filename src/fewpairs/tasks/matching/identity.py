@@ -9,7 +9,8 @@ import numpy as np
 
 from fewpairs.arrays import IntArray
 from fewpairs.errors import InputError
-from fewpairs.items.items import as_items
+from fewpairs.items.items import Items, as_items
+from fewpairs.items.records import field_of, has_fields
 from fewpairs.oracle.oracle import Oracle
 
 
@@ -30,10 +31,15 @@ def read_ids(ids: Any, oracle: Oracle) -> Ids:
     if ids is None:
         return Ids(None, None)
     if oracle.square:
+        ids = _looked_up(ids, oracle.items)
         names = _names(ids, len(oracle.items), "ids")
         return Ids(names, names)
+    ids = (ids, ids) if isinstance(ids, str) else ids
     both = isinstance(ids, (tuple, list)) and len(ids) == 2  # noqa: PLR2004 - two sets
-    if not both or any(isinstance(side, str) or not hasattr(side, "__len__") for side in ids):
+    if both:
+        sides = zip(ids, (oracle.items, oracle.others), strict=True)
+        ids = [_looked_up(side, items) for side, items in sides]
+    if not both or any(not hasattr(side, "__len__") for side in ids):
         raise InputError(
             "ids is one sequence, and there are two sets of items.",
             "Each set has names of its own.",
@@ -44,6 +50,27 @@ def read_ids(ids: Any, oracle: Oracle) -> Ids:
         _names(left, len(oracle.items), "ids of the items"),
         _names(right, len(oracle.others), "ids of the others"),
     )
+
+
+def _looked_up(ids: Any, items: Items) -> Any:
+    """Return the ids that a name of a column or field stands for; anything else as it is."""
+    if not isinstance(ids, str):
+        return ids
+    if not has_fields(items):
+        raise InputError(
+            f"ids is {ids!r}, and the items have no columns or fields.",
+            "A name is looked up in the rows of a data frame, or in records.",
+            "Pass the column itself, for example ids=frame['id'].",
+        )
+    cells, filled = field_of(items, ids)
+    if not filled.all():
+        at = int(np.flatnonzero(~filled)[0])
+        raise InputError(
+            f"{int((~filled).sum())} of {len(items)} items have no {ids}; first: item {at}.",
+            "A match is told by the ids of its two items.",
+            "Fill them, or leave ids out to get positions.",
+        )
+    return cells
 
 
 def longer_ids(

@@ -12,6 +12,7 @@ from fewpairs.error.recall import HIGH_TAIL, LOW_TAIL, Recall
 from fewpairs.error.shares import least_mean, most_mean, rows_for
 from fewpairs.numerics import parts
 from fewpairs.oracle.oracle import Oracle
+from fewpairs.tasks.matching.all_pairs import whole_rows
 from fewpairs.tasks.matching.features import Features
 from fewpairs.tasks.matching.guides import Guide
 from fewpairs.tasks.matching.ranking import Ranking
@@ -41,6 +42,17 @@ _AT_A_TIME = 2**20
 Chosen: TypeAlias = tuple[IntArray, IntArray, FloatArray]
 
 
+def judging_rows(recall: float) -> int:
+    """Return how many blind rows there are, if nothing limits them."""
+    return rows_for(1 - _SLACK * (1 - recall), recall, LOW_TAIL)
+
+
+def rows_read(recall: float, allowed: int, price: int) -> tuple[int, int]:
+    """Return how many rows are read to learn from, and to judge by, where one has a price."""
+    training = min(_TRAINING, int(_TRAINING_SHARE * allowed / price))
+    return training, min(judging_rows(recall), int(_BLIND_SHARE * allowed / price))
+
+
 class Neighborhoods:
     """Finds each item's neighbours.
 
@@ -55,6 +67,8 @@ class Neighborhoods:
     rng : numpy.random.Generator
     small_is_near : bool
         Whether small values are near.
+    everything : bool, default=False
+        Whether all pairs are evaluated anyway.
 
     Attributes
     ----------
@@ -71,7 +85,9 @@ class Neighborhoods:
         rng: np.random.Generator,
         *,
         small_is_near: bool,
+        everything: bool = False,
     ) -> None:
+        self._all_pairs = everything
         self._oracle, self._allowed, self._recall, self._rng = oracle, allowed, recall, rng
         n, m = oracle.shape
         self._k = min(k, m - 1 if oracle.square else m)
@@ -92,13 +108,16 @@ class Neighborhoods:
         self.spent["symmetry"] += check_symmetry(
             self._oracle, self._universe, self._allowed // self._per_entry, self._rng
         )
-        # In rows, as if each were new and none of its entries known.
-        room = (self._allowed - self.spent["symmetry"]) / (max(n, m) * self._per_entry)
-        wanted = rows_for(1 - _SLACK * (1 - self._recall), self._recall, LOW_TAIL)
+        if self._all_pairs:
+            return self._everything()
+        room = min(self._allowed - self.spent["symmetry"], self._everything_costs)
+        rows = max(n, m) * self._per_entry
+        wanted = judging_rows(self._recall)
+        training_rows, blind_rows = rows_read(self._recall, room, rows)
         counts = [
-            min(_TRAINING, int(_TRAINING_SHARE * room)),
-            0 if guides else min(_LANDMARKS, n, m, int(_TRAINING_SHARE * room)),
-            min(wanted, int(_BLIND_SHARE * room)),
+            training_rows,
+            0 if guides else min(_LANDMARKS, n, m, int(_TRAINING_SHARE * room / rows)),
+            blind_rows,
         ]
         if self._allowed >= self._everything_costs and sum(counts) + wanted >= n // 2:
             return self._everything()
@@ -146,11 +165,14 @@ class Neighborhoods:
     def _everything(self) -> Chosen:
         """Read all rows, where blind ones alone would be most of them."""
         self._exact = True
-        n, m = self._oracle.shape
+        before = self._oracle.spent
         chosen = []
-        for part in parts(n, max(1, _AT_A_TIME // m)):
-            rows = np.arange(part.start, part.stop)
-            chosen.append(self._best_of(rows, self._rows("ranked", rows)))
+        for rows, values in whole_rows(self._oracle):
+            signed = values.copy()
+            if self._oracle.square:
+                signed[np.arange(len(rows)), rows] = -np.inf * self._sign
+            chosen.append(self._best_of(rows, signed))
+        self.spent["all_pairs"] = self._oracle.spent - before
         return self._joined(chosen)
 
     def _learn(self, guides: list[Guide], training: IntArray, landmarks: IntArray) -> FloatArray:
@@ -227,6 +249,7 @@ class Neighborhoods:
             nothing = np.empty(0, dtype=np.int64)
             return nothing, nothing, np.empty(0)
         before = oracle.spent
+        oracle.replan(before + candidates.size * self._per_entry)
         chosen = []
         for part in parts(len(candidates), max(1, _AT_A_TIME // depth)):
             rows = np.repeat(np.arange(part.start, part.stop), depth)
@@ -261,7 +284,7 @@ class Neighborhoods:
 
     @property
     def _everything_costs(self) -> int:
-        return self._oracle.planner.price_of_everything
+        return self._universe.size * self._per_entry
 
     def _rows(self, purpose: str, rows: IntArray) -> FloatArray:
         before = self._oracle.spent
@@ -281,9 +304,12 @@ class Neighborhoods:
         return np.asarray(signed >= least[:, None])
 
     def _best_of(self, rows: IntArray, values: FloatArray) -> Chosen:
-        order = np.argsort(-self._sign * values, axis=1, kind="stable")[:, : self._k]
-        nearest = np.take_along_axis(values, order, axis=1)
-        return np.repeat(rows, self._k), order.ravel(), nearest.ravel()
+        i, j = np.nonzero(self._near(values))  # k of each row, and what equals the last of them
+        order = np.lexsort((j, -self._sign * values[i, j], i))
+        i, j = i[order], j[order]
+        place = np.arange(len(i)) - np.searchsorted(i, i)
+        i, j = i[place < self._k], j[place < self._k]
+        return rows[i], j, values[i, j]
 
     @staticmethod
     def _joined(

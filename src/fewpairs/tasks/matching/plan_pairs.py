@@ -9,9 +9,13 @@ from fewpairs.error.recall import blind_pairs, check_recall
 from fewpairs.errors import InputError
 from fewpairs.tasks.matching.universe import Universe
 
+#: Evaluations that finding has taken for each match, where the guide led somewhere: the fewest and
+#: the most in twelve cases of docs/tables/stated-recall.md, matching-scale.md, matching-rivals.md.
+_FEWEST, _MOST = 3, 70
+
 
 class PairsPlan(NamedTuple):
-    """The price of a stated recall.
+    """The price of a stated recall, and of finding the matches.
 
     Attributes
     ----------
@@ -28,34 +32,73 @@ class PairsPlan(NamedTuple):
     recall: float
 
     @property
+    def low(self) -> int:
+        """Evaluations in all, with a guide as good as the best that were measured."""
+        return self._in_all(_FEWEST)
+
+    @property
+    def high(self) -> int:
+        """Evaluations in all, with a guide that is of some use."""
+        return self._in_all(_MOST)
+
+    def _in_all(self, for_each: int) -> int:
+        together = self.blind + for_each * self.matches
+        return self.all_pairs if self._few_matches else min(together, self.all_pairs)
+
+    @property
+    def _few_matches(self) -> bool:
+        return 2 * self.blind >= self.all_pairs
+
+    @property
     def share(self) -> float:
-        """Share of all pairs."""
+        """Share of all pairs that are drawn blindly."""
         return self.blind / self.all_pairs
 
     def __str__(self) -> str:
-        text = (
-            f"to state a recall of {self.recall:g} for {self.matches:,} matches, "
+        text = f"to state a recall of {self.recall:g} for {self.matches:,} matches, "
+        if self._few_matches:
+            text += f"{self.blind:,} of {self.all_pairs:,} pairs are drawn blindly"
+            return f"{text} ({100 * self.share:.2g} %): with so few matches, evaluate all pairs"
+        return f"{text}{self.price}"
+
+    @property
+    def price(self) -> str:
+        """The price in words."""
+        if self._few_matches:
+            return f"all {self.all_pairs:,} pairs, or nearly so: a statement alone takes most"
+        low, high = (_percent(count / self.all_pairs) for count in (self.low, self.high))
+        return (
             f"{self.blind:,} of {self.all_pairs:,} pairs are drawn blindly "
-            f"({100 * self.share:.2g} %)"
+            f"({100 * self.share:.2g} %); with what finding takes, {self.low:,} to {self.high:,} "
+            f"evaluations ({low} to {high} %) if the guide is good, and perhaps half of all pairs "
+            "if it is useless"
         )
-        if 2 * self.blind >= self.all_pairs:
-            return f"{text}: with so few matches, evaluate all pairs"
-        return f"{text}; finding the matches comes on top, and is cheap with a good guide"
+
+
+def _percent(share: float) -> str:
+    return "100" if share > 0.99 else f"{100 * share:.2g}"  # noqa: PLR2004 - not 1e+02
 
 
 def plan_pairs(
-    n: int, *, matches: int, recall: float = 0.95, others: int | None = None, symmetric: bool = True
+    n: int,
+    *,
+    matches: int | None = None,
+    recall: float = 0.95,
+    others: int | None = None,
+    symmetric: bool = True,
 ) -> PairsPlan:
-    """Say how many pairs must be drawn blindly to state a recall, whatever finds the matches.
+    """Say what finding matches and stating a recall will cost, before anything is evaluated.
 
-    About 3.1·R/((1 − R)·M) of all pairs: 59/M for a recall of 0.95, 28/M for 0.9.
+    The blind pairs are known beforehand, whatever finds the matches: about 3.1·R/((1 − R)·M) of
+    all pairs, 59/M for a recall of 0.95, 28/M for 0.9. What finding takes depends on the guide;
+    `low` and `high` are in all, as measured where it led somewhere.
 
     Parameters
     ----------
     n : int
         Number of items.
-    matches : int
-        How many matches there are, roughly.
+    matches : int, optional
+        How many matches there are, roughly; by default as many as items of the smaller set.
     recall : float, default=0.95
         The lower end that is to be stated.
     others : int, optional
@@ -73,9 +116,12 @@ def plan_pairs(
     >>> plan = fp.plan_pairs(45_747, matches=71_078)
     >>> plan.blind, round(100 * plan.share, 3)
     (867029, 0.083)
+    >>> plan.low, plan.high
+    (1080263, 5842489)
     """
     wanted = check_recall(recall)
-    counts = {"n": n, "matches": matches} | ({} if others is None else {"others": others})
+    counts = {"n": n} | ({} if others is None else {"others": others})
+    counts |= {} if matches is None else {"matches": matches}
     for name, count in counts.items():
         if not is_whole(count) or count < (0 if name == "matches" else 1):
             raise InputError(
@@ -86,12 +132,17 @@ def plan_pairs(
     square = others is None
     m = n if others is None else others
     universe = Universe(n, m, square=square, symmetric=square and symmetric)
-    if universe.size == 0 or matches > universe.size:
+    if universe.size == 0 or (matches or 0) > universe.size:
         raise InputError(
-            f"{matches:,} matches were given for {universe.size:,} pairs.",
+            f"{matches or 0:,} matches were given for {universe.size:,} pairs.",
             "There cannot be more matches than pairs.",
             "Check the numbers of items and of matches.",
         )
-    return PairsPlan(
-        blind_pairs(wanted, int(matches), universe.size), universe.size, int(matches), wanted
-    )
+    return plan_for(universe, wanted, None if matches is None else int(matches))
+
+
+def plan_for(universe: Universe, recall: float, matches: int | None = None) -> PairsPlan:
+    """Plan for pairs that are there, by default with one match for each item."""
+    size = universe.size
+    count = min(universe.n, universe.m, size) if matches is None else matches
+    return PairsPlan(blind_pairs(recall, count, size), size, count, recall)

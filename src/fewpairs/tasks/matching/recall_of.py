@@ -12,12 +12,13 @@ import numpy as np
 from fewpairs.arrays import IntArray, RandomState, unmasked
 from fewpairs.error.recall import Recall, blind_pairs, check_recall
 from fewpairs.errors import InputError
+from fewpairs.numerics import distinct
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.run.arguments import as_oracle, evaluations_of
 from fewpairs.tasks.matching.blind import Blind
 from fewpairs.tasks.matching.identity import Ids, read_ids
 from fewpairs.tasks.matching.labels import Labels
-from fewpairs.tasks.matching.symmetry import check_symmetry
+from fewpairs.tasks.matching.symmetry import check_symmetry, unlimited
 from fewpairs.tasks.matching.threshold import Threshold
 from fewpairs.tasks.matching.universe import Universe
 
@@ -77,7 +78,8 @@ def recall_of(
     keys = _keys(candidates, universe, read_ids(ids, oracle))
     allowed = universe.size
     if budget is not None:
-        allowed = min(allowed, evaluations_of(budget, oracle.planner) // oracle.planner.per_entry)
+        each = oracle.planner.per_entry
+        allowed = min(allowed, evaluations_of(budget, allowed * each) // each)
     if len(keys) > allowed:
         raise InputError(
             f"there are {len(keys):,} candidates, and {allowed:,} pairs may be evaluated.",
@@ -90,7 +92,8 @@ def recall_of(
     rng = np.random.default_rng([*seeds.tolist(), zlib.crc32(keys.tobytes())])
     with oracle.run(allowed * oracle.planner.per_entry, rng):
         # Of candidates that are evaluated anyway, the other order is all that it takes.
-        check_symmetry(oracle, universe, allowed - len(keys), rng, keys)
+        room = unlimited(universe) if budget is None else allowed - len(keys)
+        check_symmetry(oracle, universe, room, rng, keys)
         labels = Labels()
         matching = threshold.holds(oracle.entries(*universe.places(keys)))
         labels.add(keys, matching)
@@ -123,7 +126,7 @@ def _keys(candidates: Any, universe: Universe, ids: Ids) -> IntArray:
             "An item is no match of its own.",
             "Leave such pairs out.",
         )
-    return np.unique(universe.keys(*sides))
+    return distinct(universe.keys(*sides))
 
 
 def _sides(candidates: Any) -> tuple[list[Any], list[Any]]:

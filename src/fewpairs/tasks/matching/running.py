@@ -8,8 +8,10 @@ from typing import ParamSpec, TypeAlias, TypeVar
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
-from fewpairs.error.recall import Recall, state_recall
+from fewpairs.error.recall import Recall, blind_pairs, state_recall
+from fewpairs.numerics import distinct
 from fewpairs.oracle.oracle import Oracle
+from fewpairs.tasks.matching.all_pairs import all_matches
 from fewpairs.tasks.matching.blind import Blind, Tails
 from fewpairs.tasks.matching.earlier import Earlier
 from fewpairs.tasks.matching.guides import Guide
@@ -29,7 +31,7 @@ _R = TypeVar("_R")
 _FEW, _TIMES = 1_000_000, 4
 #: Otherwise as many are drawn as were evaluated, or this many for each item.
 _FOR_EACH = 10
-#: Blind pairs of which the similarities are kept for a histogram: 16 MB at most.
+#: Pairs of which the similarities are kept for a histogram: 16 MB at most.
 _SHOWN = 2**21
 
 
@@ -42,7 +44,7 @@ class Run:
     universe : Universe
     threshold : Threshold
     allowed : int
-        Pairs that may be evaluated.
+        Pairs that may be evaluated; more than there are where nobody limits them.
     recall : float
         That is to be stated.
     rng : numpy.random.Generator
@@ -72,7 +74,9 @@ class Run:
         self._unasked, self._earlier = unasked, earlier
         self._tails = Tails() if earlier is None else earlier.tails
         self._oracle, self._universe, self._threshold = oracle, universe, threshold
-        self._recall, self._allowed = recall, allowed
+        self._recall, self._allowed = recall, min(allowed, universe.size)
+        # What may be asked for beside all pairs: other orders, landmarks with themselves.
+        self._room, self._spare = allowed, allowed - universe.size
         # Blind pairs are drawn from a source of their own: the order of the search must not depend
         # on how many numbers were drawn for them.
         self._rng, self._blind_rng = (
@@ -80,7 +84,8 @@ class Run:
         )
         self.spent: Spent = {"ranked": 0, "landmarks": 0, "blind": 0, "symmetry": 0}
         self._blind: list[Blind] = []
-        self._ranked_at_draw = self._worth_digging = self._may_miss = self._price_of_lines = 0
+        self._ranked_at_draw = self._worth_digging = self._may_miss = 0
+        self._price_of_lines = self._own_entries = 0
 
     def carry_out(self, guides: list[Guide]) -> tuple[Recall, IntArray]:
         """Return what is stated, and the keys of all matches that were found."""
@@ -101,39 +106,62 @@ class Run:
             tail=self._tails.low,
         )
         while search.left and not self._is_settled(search, steering):
-            if steering.wants_landmarks(drawn=bool(self._blind)):
+            self._expect(steering)
+            if self._affords(count) and steering.wants_landmarks(drawn=bool(self._blind)):
                 self._buy(search, steering, count)
             elif not self._blind and steering.is_time_to_draw:
                 self._may_miss = steering.may_miss
                 self._draw(search, steering.price, self._may_miss)
                 self._ranked_at_draw = steering.ranked
                 self._worth_digging = max(len(self._blind[0].keys), steering.ranked)
-            elif (room := self._room(search)) > 0:
+            elif (room := self._left_to_reach(search)) > 0:
                 size, matches = self._charged("ranked", search.step, min(steering.batch, room))
                 steering.ranked_batch(size, matches)
             else:
                 break
         return self._stated(search)
 
+    def evaluate_all(self) -> tuple[Recall, IntArray]:
+        """Evaluate every pair instead, and return the same."""
+        self._check_symmetry()
+        self.spent["all_pairs"] = 0
+        keys = self._charged(
+            "all_pairs", all_matches, self._oracle, self._universe, self._threshold
+        )
+        size = self._universe.size
+        stated = state_recall(
+            len(keys), rest=0, drawn=0, missed=0, left=0, pairs=size, met=0, target=self._recall
+        )
+        return stated, keys
+
     def blind_values(self) -> FloatArray:
         """Return the similarities of the pairs that were drawn blindly, for a histogram."""
+        keys = [blind.keys for blind in self._blind[:1]]
+        if "all_pairs" in self.spent:
+            keys = [self._universe.draw(_SHOWN, np.empty(0, dtype=np.int64), self._blind_rng)]
         values = [np.empty(0)]
-        for blind in self._blind[:1]:
-            # In order of their keys, so that every so-many-th is as uniform as all.
-            keys = blind.keys[:: len(blind.keys) // _SHOWN + 1]
-            values.append(self._oracle.entries(*self._universe.places(keys)))
+        for some in keys:
+            # In order, so that every so-many-th is as uniform as all.
+            shown = some[:: len(some) // _SHOWN + 1]
+            values.append(self._oracle.entries(*self._universe.places(shown)))
         return np.concatenate(values)
 
     # ------------------------------------------------------------------ steps
 
     def _check_symmetry(self) -> None:
         self.spent["symmetry"] += check_symmetry(
-            self._oracle, self._universe, self._allowed, self._rng
+            self._oracle, self._universe, self._room, self._rng
         )
+
+    def _affords(self, landmarks: int) -> bool:
+        """Whether landmarks with themselves leave enough for all pairs, where all may be asked."""
+        beside = self.spent["symmetry"] // 2 + self._own_entries + landmarks
+        return self._spare < 0 or self._oracle.planner.diagonal_known or beside <= self._spare
 
     def _buy(self, search: Search, steering: Steering, count: int) -> None:
         reached, found = len(search.labels), search.labels.found
         self._charged("landmarks", search.buy_landmarks, count)
+        self._own_entries += count
         # What they cost alone: what was really paid depends on where blind pairs lie.
         self._price_of_lines += steering.price_of_landmarks * self._oracle.planner.per_entry
         pairs = len(search.labels) - reached
@@ -148,7 +176,7 @@ class Run:
             items = self._universe.n + self._universe.m
             few = left <= max(_FEW, _TIMES * len(search.labels))
             count = left if few else max(len(search.labels), _FOR_EACH * items)
-        before = np.unique(np.concatenate([b.keys for b in self._blind])) if self._blind else None
+        before = distinct(*(b.keys for b in self._blind)) if self._blind else None
         blind = self._charged(
             "blind",
             lambda: Blind(
@@ -183,7 +211,17 @@ class Run:
         self._draw(search, further)
         return True
 
-    def _room(self, search: Search) -> int:
+    def _expect(self, steering: Steering) -> None:
+        """Say what the run will take, as it looks now; at first, with a match for each item."""
+        if self._allowed < self._universe.size:
+            return
+        rest = self._universe.size - steering.reached
+        matches = max(steering.found, steering.n_items)
+        ahead = 0 if self._blind else blind_pairs(self._recall, matches, rest)
+        further = min(ahead + steering.batch, rest) * self._oracle.planner.per_entry
+        self._oracle.replan(self._oracle.spent + further)
+
+    def _left_to_reach(self, search: Search) -> int:
         """Return how many pairs may still be reached, as if none of them was drawn blindly.
 
         Otherwise the end of the search would depend on where blind pairs lie.
@@ -226,3 +264,8 @@ class Run:
             target=self._recall,
         )
         return self._joined(stated), search.labels.matches()
+
+
+def added(spent: Spent, more: Spent) -> Spent:
+    """Return what both have cost, purpose by purpose."""
+    return {purpose: spent.get(purpose, 0) + more.get(purpose, 0) for purpose in spent | more}

@@ -15,6 +15,11 @@ _PAIRS = 8
 _SHARE = 4
 
 
+def unlimited(universe: Universe) -> int:
+    """Return what may be asked for where nobody has said how much: every pair in both orders."""
+    return 2 * universe.size
+
+
 def check_symmetry(
     oracle: Oracle,
     universe: Universe,
@@ -29,7 +34,8 @@ def check_symmetry(
     oracle : Oracle
     universe : Universe
     room : int
-        Pairs that may be evaluated for it: half of them are, at most.
+        Pairs that may be evaluated in all. Where every pair may be, other orders of some are asked
+        for only as far as that is not in their way.
     rng : numpy.random.Generator
     wanted : ndarray, optional
         Keys of pairs that are evaluated anyway: these are taken first, for they cost only their
@@ -40,7 +46,8 @@ def check_symmetry(
     int
         Evaluations; none where the symmetry is proven.
     """
-    few = min(_PAIRS, universe.size // _SHARE, max(room, 0) // _SHARE)
+    spare = room // _SHARE if room < universe.size else room - universe.size
+    few = min(_PAIRS, universe.size // _SHARE, max(spare, 0))
     if not oracle.symmetric or oracle.similarity.symmetry_proven or not few:
         return 0
     nothing = np.empty(0, dtype=np.int64)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fewpairs.arrays import BoolArray, IntArray
-from fewpairs.numerics import contains, parts
+from fewpairs.numerics import contains, distinct, parts
 
 #: Pairs that are drawn at a time: some ten megabytes of temporary arrays.
 _AT_A_TIME = 2**21
@@ -77,7 +77,7 @@ class Universe:
     def everything(self) -> IntArray:
         """Return all keys in order; only where there are few."""
         keys = self._keys_at(np.arange(self._cells, dtype=np.int64))
-        return np.sort(keys[self._holds(*self.places(keys))])
+        return np.sort(keys[self.holds(*self.places(keys))])
 
     def lines(self, items: IntArray, others: IntArray) -> IntArray:
         """Return the keys of everything in some rows and in some columns, in order."""
@@ -85,7 +85,7 @@ class Universe:
         columns = [np.tile(np.arange(self.m), len(items)), np.repeat(others, self.n)]
         i, j = np.concatenate(rows), np.concatenate(columns)
         apart = i != j if self.square else np.ones(len(i), dtype=bool)
-        return np.unique(self.keys(i[apart], j[apart]))
+        return distinct(self.keys(i[apart], j[apart]))
 
     def draw(self, count: int, taken: IntArray, rng: np.random.Generator) -> IntArray:
         """Draw different pairs uniformly among those that are not taken.
@@ -116,7 +116,7 @@ class Universe:
                 # Half of them, or more, are taken or in the other order.
                 more = rng.integers(0, self._cells, min(2 * lacking, _AT_A_TIME) + 100)
                 more = self._keys_at(more)
-                more = more[self._holds(*self.places(more))]
+                more = more[self.holds(*self.places(more))]
                 more = more[~contains(taken, more)]
                 drawn[held : held + len(more)] = more
                 held += len(more)
@@ -143,7 +143,8 @@ class Universe:
             below < 0, first, (old_rows + below // old_columns) * self.m + below % old_columns
         )
 
-    def _holds(self, rows: IntArray, columns: IntArray) -> BoolArray:
+    def holds(self, rows: IntArray, columns: IntArray) -> BoolArray:
+        """Say which places are those of a pair: none with itself, none in the other order."""
         if not self.square:
             return np.ones(len(rows), dtype=bool)
         return np.asarray(rows < columns if self.symmetric else rows != columns)

@@ -1,0 +1,57 @@
+"""The price of a command on tables, told before anything is evaluated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+
+from fewpairs.cli.comparing import Compared
+
+#: Nobody knows how many pairs match before they are found: as many as rows, a tenth, or ten times.
+_FOR_EACH = (0.1, 1, 10)
+
+
+def tell_plan(
+    compared: Compared,
+    *,
+    recall: float,
+    budget: float | None,
+    all_pairs: bool | None,
+    k: int | None = None,
+) -> None:
+    """Say what a command would evaluate.
+
+    Parameters
+    ----------
+    compared : Compared
+    recall : float
+    budget : int, float or None
+    all_pairs : bool or None
+    k : int, optional
+        Neighbours of each row; without it pairs are looked for.
+    """
+    from fewpairs.run.arguments import evaluations_of  # noqa: PLC0415 - --help is instant
+    from fewpairs.tasks.matching.all_pairs import evaluates_all  # noqa: PLC0415
+    from fewpairs.tasks.matching.plan_nearest import plan_nearest  # noqa: PLC0415
+    from fewpairs.tasks.matching.plan_pairs import plan_pairs  # noqa: PLC0415
+    from fewpairs.tasks.matching.universe import Universe  # noqa: PLC0415
+
+    oracle = compared.oracle
+    n, m = oracle.shape
+    sets: dict[str, Any] = {"recall": recall, "symmetric": oracle.symmetric}
+    sets |= {} if oracle.square else {"others": m}
+    universe = Universe(n, m, square=oracle.square, symmetric=oracle.symmetric)
+    each = oracle.planner.per_entry
+    if evaluates_all(all_pairs, budget, oracle.similarity, universe):
+        lines = [f"all {universe.size:,} pairs are evaluated, and none is missed"]
+    elif budget is not None:
+        most = min(evaluations_of(budget, universe.size * each), universe.size * each)
+        lines = [f"at most {most:,} evaluations, of {universe.size:,} pairs"]
+    elif k is not None:
+        lines = [str(plan_nearest(n, k=k, **sets)).replace("budget=", "--budget")]
+    else:
+        counts = sorted({min(max(int(min(n, m) * c), 1), universe.size) for c in _FOR_EACH})
+        plans = [plan_pairs(n, matches=count, **sets) for count in counts if universe.size]
+        lines = [f"with {plan.matches:,} matches: {plan.price}" for plan in plans]
+    typer.echo("\n".join([*lines, "nothing was evaluated"]))

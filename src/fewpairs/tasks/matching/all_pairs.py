@@ -1,0 +1,91 @@
+"""Every pair evaluated: where that is quicker than any search, or where it was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.errors import InputError
+from fewpairs.numerics import parts
+from fewpairs.oracle.oracle import Oracle
+from fewpairs.similarities.protocol import Similarity
+from fewpairs.tasks.matching.threshold import Threshold
+from fewpairs.tasks.matching.universe import Universe
+
+#: Of a cheap similarity, up to this many pairs are all evaluated unasked: seconds for names, and
+#: some 160 MB at most while it runs. The search takes longer from a thousandth of that on.
+MANY = 10_000_000
+#: Entries that are looked at in one go.
+_AT_A_TIME = 2**20
+
+
+def evaluates_all(
+    asked: Any, budget: float | None, similarity: Similarity, universe: Universe
+) -> bool:
+    """Decide whether all pairs are evaluated, by declared facts and counts alone.
+
+    Parameters
+    ----------
+    asked : bool or None
+        What the user said; None leaves it open.
+    budget : int, float or None
+    similarity : Similarity
+    universe : Universe
+
+    Returns
+    -------
+    bool
+    """
+    if asked is None:
+        return budget is None and bool(similarity.cheap) and 0 < universe.size <= MANY
+    if not isinstance(asked, (bool, np.bool_)):
+        raise InputError(
+            f"all_pairs is {asked!r}.",
+            "It says whether every pair is evaluated.",
+            "Pass True or False, or leave it out: a cheap similarity of few items is.",
+        )
+    if asked and budget is not None:
+        raise InputError(
+            f"all_pairs=True was given beside budget={budget!r}.",
+            "All pairs are evaluated whatever that costs.",
+            "Leave one of them out.",
+        )
+    return bool(asked) and universe.size > 0
+
+
+def whole_rows(oracle: Oracle) -> Iterator[tuple[IntArray, FloatArray]]:
+    """Evaluate all pairs; give some rows at a time, with their similarities to everything.
+
+    Where whole blocks would ask for an item with itself, and that costs something, pairs are asked
+    for one by one; it then reads as NaN.
+    """
+    n, m = oracle.shape
+    planner = oracle.planner
+    apart = not oracle.square or (oracle.symmetric and planner.diagonal_known)
+    blocks = oracle.similarity.cheap or (apart and not planner.by_pairs_only)
+    lines = oracle.columns(np.arange(m)) if blocks else None
+    for part in parts(n, max(1, _AT_A_TIME // m)):
+        rows: IntArray = np.arange(part.start, part.stop)
+        yield rows, _pair_by_pair(oracle, rows) if lines is None else lines[rows]
+
+
+def all_matches(oracle: Oracle, universe: Universe, threshold: Threshold) -> IntArray:
+    """Evaluate all pairs; return the keys of those that match, in order."""
+    keys = [np.empty(0, dtype=np.int64)]
+    for rows, values in whole_rows(oracle):
+        i, j = np.nonzero(threshold.holds(values))
+        pairs = universe.holds(rows[i], j)
+        keys.append(universe.keys(rows[i][pairs], j[pairs]))
+    return np.concatenate(keys)
+
+
+def _pair_by_pair(oracle: Oracle, rows: IntArray) -> FloatArray:
+    m = oracle.shape[1]
+    down, across = np.repeat(rows, m), np.tile(np.arange(m), len(rows))
+    apart = down != across if oracle.square else np.ones(len(down), dtype=bool)
+    values = np.full(len(down), np.nan)
+    values[apart] = oracle.entries(down[apart], across[apart])
+    return values.reshape(len(rows), m)

@@ -1,0 +1,91 @@
+"""plan_nearest(): what each item's neighbours will cost, before anything is spent."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from fewpairs.arrays import is_whole
+from fewpairs.error.recall import check_recall
+from fewpairs.errors import InputError
+from fewpairs.tasks.matching.neighborhoods import judging_rows, rows_read
+from fewpairs.tasks.matching.universe import Universe
+
+
+class NearestPlan(NamedTuple):
+    """The price of each item's neighbours.
+
+    Attributes
+    ----------
+    rows : int
+        Rows that are read whole, to learn from and to judge by; all where there are few.
+    least : int
+        Evaluations if the first k candidates of each item are its neighbours.
+    all_pairs : int
+        Evaluations at the most.
+    k : int
+    recall : float
+    """
+
+    rows: int
+    least: int
+    all_pairs: int
+    k: int
+    recall: float
+
+    def __str__(self) -> str:
+        if self.least >= self.all_pairs:
+            return f"all {self.all_pairs:,} pairs are evaluated: there are few"
+        return (
+            f"{self.least:,} evaluations at least, of {self.all_pairs:,} pairs: {self.rows:,} rows "
+            f"read whole, to state a recall of {self.recall:g}, and {self.k} candidates of each. "
+            "A poor guide takes more candidates, up to all pairs; budget= limits them"
+        )
+
+
+def plan_nearest(
+    n: int, *, k: int = 10, recall: float = 0.95, others: int | None = None, symmetric: bool = True
+) -> NearestPlan:
+    """Say what `find_nearest` will take at least, and at the most.
+
+    Parameters
+    ----------
+    n : int
+        Number of items.
+    k : int, default=10
+        Neighbours of each.
+    recall : float, default=0.95
+        The lower end that is to be stated.
+    others : int, optional
+        Number of items of a second set, among which neighbours are looked for.
+    symmetric : bool, default=True
+        Whether both orders of a pair are one.
+
+    Returns
+    -------
+    NearestPlan
+
+    Examples
+    --------
+    >>> import fewpairs as fp
+    >>> plan = fp.plan_nearest(20_000, k=10)
+    >>> plan.rows, plan.least, plan.all_pairs
+    (131, 2710699, 199990000)
+    """
+    wanted = check_recall(recall)
+    for name, count in {"n": n, "k": k, "others": 1 if others is None else others}.items():
+        if not is_whole(count) or count < 1:
+            raise InputError(
+                f"{name} is {count!r}.",
+                "It is a number of items, or of neighbours.",
+                "Pass a positive integer.",
+            )
+    square, m = others is None, n if others is None else others
+    universe = Universe(n, m, square=square, symmetric=square and symmetric)
+    rows = sum(rows_read(wanted, universe.size, max(n, m)))
+    if rows + judging_rows(wanted) >= n // 2:
+        return NearestPlan(n, universe.size, universe.size, k, wanted)
+    whole, single = rows * (m - int(square)), (n - rows) * min(k, m)
+    if universe.symmetric:  # a pair of two such rows, or of mutual neighbours, is evaluated once
+        whole, single = whole - rows * (rows - 1) // 2, single // 2
+    least = min(whole + single, universe.size)
+    return NearestPlan(rows, least, universe.size, k, wanted)

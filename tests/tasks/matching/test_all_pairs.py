@@ -1,0 +1,155 @@
+"""All pairs evaluated: where a similarity is cheap, or where it was asked for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from examples import Counter
+
+import fewpairs as fp
+from fewpairs.errors import InputError, SimilarityError
+from fewpairs.numerics import distinct
+from fewpairs.tasks.matching import all_pairs as module
+
+NAMES = [
+    f"{first} {last}"
+    for first in ("Ann", "Anne", "Bob", "Rob", "Cleo", "Leo")
+    for last in ("Smith", "Smyth", "Jones", "Johns", "Müller", "Miller", "")
+]
+ALIKE = fp.StringSimilarity("jaro_winkler")
+
+
+def exact(similarity, left, right):
+    return np.asarray(similarity.pairs([(a, b) for a in left for b in right])).reshape(
+        len(left), len(right)
+    )
+
+
+@pytest.mark.parametrize("scorer", ["jaro_winkler", "partial_ratio"])
+@pytest.mark.parametrize("others", [None, NAMES[:20]])
+def test_a_cheap_similarity_is_evaluated_everywhere(scorer, others):
+    similarity = fp.StringSimilarity(scorer)
+    matrix = exact(similarity, NAMES, others or NAMES)
+    i, j = np.nonzero(matrix >= 0.8)
+    if others is None:
+        kept = i < j if similarity.symmetric else i != j
+        i, j = i[kept], j[kept]
+    found = fp.find_pairs(NAMES, similarity, others=others, above=0.8)
+    assert set(zip(found.left, found.right, strict=True)) == set(zip(i, j, strict=True))
+    np.testing.assert_array_equal(found.similarities, matrix[found.left, found.right])
+    assert found.recall.complete
+    assert found.recall.low == 1.0
+    assert found.spent["all_pairs"] == found.evaluations
+    assert str(found.recall).startswith("recall 1 (exact: every pair was evaluated)")
+
+
+@pytest.mark.parametrize("others", [None, NAMES[:20]])
+def test_nearest_of_a_cheap_similarity(others):
+    matrix = exact(ALIKE, NAMES, others or NAMES)
+    if others is None:
+        np.fill_diagonal(matrix, -np.inf)
+    order = np.argsort(-matrix, axis=1, kind="stable")[:, :3]
+    found = fp.find_nearest(NAMES, ALIKE, others=others, k=3)
+    np.testing.assert_array_equal(found.right.reshape(-1, 3), order)
+    np.testing.assert_array_equal(found.left, np.repeat(np.arange(len(NAMES)), 3))
+    assert found.recall.complete
+    assert found.spent["all_pairs"] == found.evaluations
+
+
+def test_a_search_can_be_asked_for_and_is_what_a_budget_means():
+    options = {"above": 0.9, "random_state": 0}
+    assert "all_pairs" not in fp.find_pairs(NAMES, ALIKE, all_pairs=False, **options).spent
+    assert fp.find_pairs(NAMES, ALIKE, budget=200, **options).evaluations <= 200
+    assert fp.find_nearest(NAMES, ALIKE, budget=200, random_state=0).evaluations <= 200
+
+
+def test_of_many_pairs_a_search_is_made(monkeypatch):
+    pairs = len(NAMES) * (len(NAMES) - 1) // 2
+    for most, all_of_them in ((pairs, True), (pairs - 1, False)):
+        monkeypatch.setattr(module, "MANY", most)
+        found = fp.find_pairs(NAMES, ALIKE, above=0.9, random_state=0)
+        assert ("all_pairs" in found.spent) is all_of_them
+
+
+def test_who_is_cheap():
+    own = fp.similarity(lambda a, b: 1.0, kind="pair", symmetric=True)
+    assert fp.VectorSimilarity("rbf").cheap
+    assert ALIKE.cheap
+    assert fp.StringSimilarity("partial_ratio").symmetrized().cheap
+    assert fp.RecordSimilarity({"name": "jaro", "city": "ratio"}).cheap
+    assert not fp.RecordSimilarity({"name": "jaro", "city": own}).cheap
+    assert not own.cheap
+    assert not fp.Precomputed(np.eye(3)).cheap
+
+
+@pytest.mark.parametrize("kind", ["pair", "pairs", "block"])
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_all_pairs_of_any_similarity_if_asked_for(kind, symmetric):
+    matrix = np.random.default_rng(0).random((30, 30))
+    matrix = (matrix + matrix.T) / 2 if symmetric else matrix
+    counter = Counter(matrix)
+    similarity = counter.similarity(kind, symmetric=symmetric)
+    found = fp.find_pairs(range(30), similarity, above=0.7, all_pairs=True, random_state=0)
+    i, j = np.nonzero(matrix >= 0.7)
+    kept = i < j if symmetric else i != j
+    assert set(zip(found.left, found.right, strict=True)) == {*zip(i[kept], j[kept], strict=True)}
+    assert found.evaluations == len(counter.asked)
+    assert found.recall.complete
+    # Nobody asks for an item with itself; one order of the pairs that were checked is known.
+    checks = found.spent["symmetry"] // 2
+    assert found.evaluations == 870 // (2 if symmetric else 1) + checks
+
+
+def test_a_declared_symmetry_is_still_checked():
+    matrix = np.random.default_rng(0).random((30, 30))
+    similarity = Counter(matrix).similarity("pair", symmetric=True)
+    with pytest.raises(SimilarityError, match="symmetric"):
+        fp.find_pairs(range(30), similarity, above=0.5, all_pairs=True, random_state=0)
+
+
+def test_after_a_fault_only_the_rest_is_evaluated():
+    matrix = np.random.default_rng(0).random((40, 40))
+    counter = Counter((matrix + matrix.T) / 2)
+
+    def failing(a, b):
+        if len(counter.asked) == 500:
+            counter.asked.append((-1, -1))
+            raise OSError
+        return counter.pair(a, b)
+
+    similarity = fp.similarity(failing, kind="pair", symmetric=True, name="counter")
+    options = {"above": 0.7, "all_pairs": True, "random_state": 0}
+    with pytest.raises(SimilarityError) as caught:
+        fp.find_pairs(range(40), similarity, **options)
+    found = fp.find_pairs(caught.value.oracle, **options)
+    whole = fp.find_pairs(range(40), Counter((matrix + matrix.T) / 2).similarity("pair"), **options)
+    np.testing.assert_array_equal(found.left, whole.left)
+    assert len(counter.asked) == whole.evaluations + 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"all_pairs": True, "budget": 0.5}, "beside budget"), ({"all_pairs": "yes"}, "'yes'")],
+)
+def test_what_makes_no_sense(options, message):
+    with pytest.raises(InputError, match=message):
+        fp.find_pairs(NAMES, ALIKE, above=0.9, **options)
+    with pytest.raises(InputError, match=message):
+        fp.find_nearest(NAMES, ALIKE, **options)
+
+
+def test_no_pairs_at_all():
+    assert len(fp.find_pairs(["alone"], ALIKE, above=0.5)) == 0
+    assert len(fp.find_nearest(["alone"], ALIKE, k=2)) == 0
+
+
+def test_a_histogram_shows_what_was_evaluated():
+    found = fp.find_pairs(NAMES, ALIKE, above=0.9, random_state=0)
+    assert len(found.blind) == len(NAMES) * (len(NAMES) - 1) // 2
+
+
+def test_different_integers_in_order():
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 50, 40), rng.integers(0, 50, 30)
+    np.testing.assert_array_equal(distinct(a, b), np.union1d(a, b))
+    assert len(distinct(np.empty(0, dtype=np.int64))) == 0
