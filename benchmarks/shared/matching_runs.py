@@ -17,6 +17,7 @@ from fewpairs.tasks.matching.guides import as_guides
 from fewpairs.tasks.matching.running import Run
 from fewpairs.tasks.matching.search import Search
 from fewpairs.tasks.matching.steering import Steering
+from fewpairs.tasks.matching.symmetry import unlimited
 from fewpairs.tasks.matching.threshold import Threshold
 from fewpairs.tasks.matching.universe import Universe
 
@@ -78,7 +79,7 @@ def watched(case: Case, seed: int) -> dict[str, Any]:
     rng = oracle.generator(seed)
     wanted = [int(np.ceil(recall * len(case.truth))) for recall in RECALLS]
     threshold = Threshold(case.above, above=True)
-    run = Watched(wanted[-1], oracle, universe, threshold, universe.size, 0.95, rng)
+    run = Watched(wanted[-1], oracle, universe, threshold, unlimited(universe), 0.95, rng)
     with oracle.run(universe.size, rng):
         run.carry_out(guides)
     run.steps.append((len(run.last.labels), run.last.labels.found))

@@ -58,7 +58,8 @@ def fits(monkeypatch):
 @pytest.mark.parametrize("square", [True, False])
 def test_a_match_does_not_count_itself(square):
     """Item 0 matches three others, and these nothing else."""
-    features = Features(Universe(5, 5, square=square, symmetric=square), [])
+    universe = Universe(5, 5, square=square, symmetric=square)
+    features = Features(universe, [], np.random.default_rng(0))
     rows, columns = np.zeros(3, dtype=np.int64), np.array([1, 2, 3])
     features.note(rows, columns)
     np.testing.assert_allclose(

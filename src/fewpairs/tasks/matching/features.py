@@ -9,6 +9,7 @@ from fewpairs.arrays import FloatArray, IntArray, SingleArray
 from fewpairs.error.profiles import profiles
 from fewpairs.numerics import parts, ridge_inverse
 from fewpairs.tasks.matching.guides import Guide
+from fewpairs.tasks.matching.nearness import nearness_of
 from fewpairs.tasks.matching.universe import Universe
 
 #: Ridges of the core through which landmarks predict a pair, as shares of its largest eigenvalue:
@@ -19,21 +20,27 @@ _PAIRS = 2**14
 
 
 class Features:
-    """Features of pairs: guides, what landmarks predict, and how many matches both items have.
+    """Features of pairs: guides with their nearness, what landmarks predict, and matches so far.
 
-    The last one counts. Matches are not spread evenly: an item that has matched before often does
-    again, or never again where items match one to one. Which it is, the ranking learns.
+    The last one counts those of both items. Matches are not spread evenly: an item that has
+    matched before often does again, or never again where items match one to one. Which it is, the
+    ranking learns.
 
     Parameters
     ----------
     universe : Universe
     guides : list of Guide
+    rng : numpy.random.Generator
     """
 
-    def __init__(self, universe: Universe, guides: list[Guide]) -> None:
+    def __init__(self, universe: Universe, guides: list[Guide], rng: np.random.Generator) -> None:
         self._universe = universe
-        self._guides = guides
-        self.products = list(guides)
+        nearness = nearness_of(guides, rng, square=universe.square)
+        self._hints = [*guides, *nearness]
+        self.products = list(self._hints)
+        #: Place of the first guide's nearness among the features.
+        wide = bool(nearness) and nearness[0].name == f"nearness of {guides[0].name}"
+        self._nearness = len(guides) if wide else None
         self._left_matches: FloatArray = np.zeros(universe.n)
         self._right_matches = np.zeros(universe.m) if not universe.square else self._left_matches
 
@@ -41,6 +48,19 @@ class Features:
     def count(self) -> int:
         """Number of features."""
         return len(self.products) + 1
+
+    @property
+    def first_weights(self) -> FloatArray:
+        """Weights of the features before anything is learnt.
+
+        They are those of the first guide, less half of how near both items' nearest are; without a
+        guide, of how alike the columns of two items are, which comes last of what landmarks tell.
+        """
+        weights = np.zeros(self.count)
+        weights[0 if self._hints else -2] = 1.0
+        if self._nearness is not None:
+            weights[self._nearness] = -0.5
+        return weights
 
     def note(self, rows: IntArray, columns: IntArray) -> None:
         """Note matches."""
@@ -103,7 +123,7 @@ class Features:
         left, right = columns / largest, rows.T / largest
         core = left[at]
         u, sizes, vt = scipy.linalg.svd(core)
-        self.products = list(self._guides)
+        self.products = list(self._hints)
         for ridge in _RIDGES:
             # C·W⁺·R, with W the rows and columns of landmarks: C is n × s, so is R's transpose.
             back = right @ (u * ridge_inverse(sizes, ridge)) @ vt

@@ -178,7 +178,7 @@ class Neighborhoods:
     def _learn(self, guides: list[Guide], training: IntArray, landmarks: IntArray) -> FloatArray:
         """Return the weights of features that tell neighbours from others in a few rows."""
         oracle, universe = self._oracle, self._universe
-        self._features = Features(universe, guides)
+        self._features = Features(universe, guides, self._rng)
         if len(landmarks):
             before = oracle.spent
             across = (

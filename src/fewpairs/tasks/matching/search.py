@@ -59,7 +59,7 @@ class Search:
         self.landmarks: tuple[IntArray, IntArray] = (np.empty(0, int), np.empty(0, int))
         self.guided = bool(guides)
         self._oracle, self._universe, self._threshold = oracle, universe, threshold
-        self._features = Features(universe, guides)
+        self._features = Features(universe, guides, rng)
         self._rng = rng
         self._background = universe.draw(_BACKGROUND, self.labels.keys, rng)
         self._pool: _Pool | None = None
@@ -122,8 +122,7 @@ class Search:
             return self._ranking(features)
         if not self._features.products:
             return self._rng.random(len(features), dtype=np.float32)
-        # Nothing is learnt yet: the first guide, or how alike the columns of two items are.
-        return features[:, 0 if self.guided else -2]
+        return features @ self._features.first_weights.astype(np.float32)
 
     def _fitted(self) -> Ranking | None:
         """Fit a ranking to what was reached, with random pairs for all that was not."""
@@ -162,11 +161,8 @@ class Search:
 
     def _proposed(self) -> IntArray:
         """Return the pairs that come first by what is learnt so far, products of features aside."""
-        if self._ranking is not None:
-            weights = self._ranking.weights
-        else:
-            weights = np.zeros(self._features.count)
-            weights[0 if self.guided else -2] = 1.0
+        ranking = self._ranking
+        weights = self._features.first_weights if ranking is None else ranking.weights
         return propose(
             self._universe,
             *self._features.combined(weights),

@@ -29,9 +29,12 @@ _MISSES = 8
 LANDMARKS = 10
 #: A guide that has led to a batch of which this share matched is worth following.
 _LEADS = 0.05
-#: Landmarks are bought once as much was spent on ranking as they cost; with a guide that leads
-#: somewhere, once half of it was spent and batches match no more often than any pair.
-_RENT, _GUIDED_RENT = 1.0, 0.5
+#: Landmarks are bought once as much was spent on ranking as they cost. With a guide that leads
+#: somewhere, once half of it was spent, if batches match no more often than any pair; or once 2.5
+#: times as much was, if fewer than 3 % of recent pairs matched: then the guide has told what it
+#: knows, and misleads for some of the items.
+_RENT, _GUIDED_RENT, _LONG_RENT = 1.0, 0.5, 2.5
+_FADED = 0.03
 #: Blind pairs get at most this share of a budget that allows for a statement, and this share of one
 #: that does not.
 _STATED, _UNSTATED = 0.6, 0.3
@@ -104,19 +107,22 @@ class Steering:
     def wants_landmarks(self, *, drawn: bool) -> bool:
         """Whether whole columns of ten more items are worth their price.
 
-        With a guide that leads somewhere only if the search goes on although blind pairs are drawn.
+        With a guide that leads somewhere only if the search goes on although blind pairs are
+        drawn, or for long and with little to show.
         """
         price = self.price_of_landmarks
         if not price or self.reached + price > (1 - _LEFT_FOR_OTHERS) * self.allowed:
             return False
         if not self.guided and not self._paid_for_landmarks:
             return True
-        rent = _GUIDED_RENT if self._leads else _RENT
-        due = self.ranked - self._ranked_at_landmarks >= rent * max(price, self._paid_for_landmarks)
+        since = self.ranked - self._ranked_at_landmarks
+        rents = since / max(price, self._paid_for_landmarks)
         if self._leads:
-            return drawn and due and self._recent(self.n_items // 2) * self.all_pairs < self.found
+            recent = self._recent(self.n_items // 2)
+            idle = drawn and rents >= _GUIDED_RENT and recent * self.all_pairs < self.found
+            return idle or (rents >= _LONG_RENT and recent < _FADED)
         never = not self._paid_for_landmarks and self.ranked >= self.n_items // 2
-        return due or never
+        return rents >= _RENT or never
 
     @property
     def price(self) -> int:

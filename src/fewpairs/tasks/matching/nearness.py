@@ -1,0 +1,73 @@
+"""How near the nearest of each item are, by a guide: in a crowd even strangers look alike.
+
+What a product of two vectors is worth depends on where they lie. Among short texts many are close
+to each other and do not match; for an item far from all others a smaller product is already a good
+one. The ranking gets both numbers, and learns how much to take off.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fewpairs.arrays import SingleArray
+from fewpairs.candidates.nearest import most_similar
+from fewpairs.tasks.matching.guides import Guide
+
+#: Neighbours whose products are averaged. With 5 and with 20 the cases of docs/tables/finding.md
+#: take as many evaluations, give or take a tenth.
+_NEAREST = 10
+#: They are sought among all items, or among so many random ones.
+_SAMPLE = 5_000
+#: Guides with fewer columns, such as lengths, say nothing of a neighbourhood.
+_NARROW = 4
+
+
+def nearness_of(guides: list[Guide], rng: np.random.Generator, *, square: bool) -> list[Guide]:
+    """Return, for each guide that is wide enough, the sum of both items' nearness.
+
+    Parameters
+    ----------
+    guides : list of Guide
+    rng : numpy.random.Generator
+        Draws the items among which neighbours are sought, where there are many.
+    square : bool
+        Both sides stand for the same items.
+
+    Returns
+    -------
+    list of Guide
+        Of two columns, so that they enter products as all other features do.
+    """
+    result = []
+    for guide in guides:
+        if guide.left.shape[1] < _NARROW:
+            continue
+        left = _nearness(guide.left, guide.right, rng, square=square)
+        mirrored = square and guide.left is guide.right
+        right = left if mirrored else _nearness(guide.right, guide.left, rng, square=square)
+        ones = np.ones_like(left), np.ones_like(right)
+        name = f"nearness of {guide.name}"
+        result.append(
+            Guide(name, np.stack([left, ones[0]], axis=1), np.stack([ones[1], right], axis=1))
+        )
+    return result
+
+
+def _nearness(
+    left: SingleArray, right: SingleArray, rng: np.random.Generator, *, square: bool
+) -> SingleArray:
+    """Return the mean product of each item with its nearest, itself left out."""
+    among = np.arange(len(right))
+    if len(among) > _SAMPLE:
+        among = np.sort(rng.choice(len(right), _SAMPLE, replace=False))
+    nearest = most_similar(left, right[among], _NEAREST + 1, rng, square=False, exact=True)
+    products = nearest.products
+    if square:
+        itself = among[nearest.columns] == np.arange(len(left))[:, None]
+        itself[:, -1] |= ~itself.any(axis=1)  # where it is not among them, the last one goes
+        products = products[~itself].reshape(len(left), -1)
+    else:
+        products = products[:, :_NEAREST]
+    if not products.shape[1]:
+        return np.zeros(len(left), dtype=np.float32)
+    return np.asarray(products.mean(axis=1, dtype=np.float32))
