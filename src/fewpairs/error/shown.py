@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -9,10 +10,14 @@ from typing import NamedTuple
 import numpy as np
 import scipy.special
 
-from fewpairs.arrays import FloatArray
+from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.error.estimate import CONFIDENCE
 from fewpairs.error.unseen import Unseen
+from fewpairs.numerics import parts
 from fewpairs.oracle.known import Known
+
+#: Values that are looked at in one go, 8 MB; and, about, of which the middle is taken.
+_BLOCK, _SAMPLE = 2**20, 2**22
 
 
 class Shown(NamedTuple):
@@ -39,17 +44,37 @@ class Direction(NamedTuple):
 
     Attributes
     ----------
-    values : ndarray
+    lines : ndarray
         A column for each evaluated line.
     left : int
         Lines of this direction that were not evaluated.
     share : float
         Of all lines of this direction, those that were.
+    rows : ndarray or None
+        Of the lines, what belongs to items that have none themselves; None for all.
     """
 
-    values: FloatArray
+    lines: FloatArray
     left: int
     share: float
+    rows: IntArray | None = None
+
+    @property
+    def width(self) -> int:
+        """Number of evaluated lines."""
+        return int(self.lines.shape[1])
+
+    def blocks(self) -> Iterator[FloatArray]:
+        """Give the values, some rows at a time: a copy of all would double a run's memory."""
+        rows = np.arange(len(self.lines)) if self.rows is None else self.rows
+        for part in parts(len(rows), max(1, _BLOCK // max(self.width, 1))):
+            yield self.lines[rows[part]]
+
+    def sample(self) -> FloatArray:
+        """Return the values, or every so-many-th row of them where there are many."""
+        rows = np.arange(len(self.lines)) if self.rows is None else self.rows
+        step = max(1, len(rows) * self.width // _SAMPLE)
+        return self.lines[rows[::step]].ravel()
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,26 +98,27 @@ class EvaluatedLines:
         if not known.symmetric and len(known.rows.index):
             every.append((known.rows, unseen.columns, unseen.rows))
         directions = [
-            Direction(lines.values[others], len(left), len(lines.index) / lines.width)
+            Direction(lines.values, len(left), len(lines.index) / lines.width, others)
             for lines, others, left in every
         ]
-        middle = float(np.median(np.concatenate([d.values.ravel() for d in directions])))
+        middle = float(np.median(np.concatenate([d.sample() for d in directions])))
         return cls(directions, middle)
 
     @property
     def fewest(self) -> int:
         """The number of lines in the direction that has fewer."""
-        return min(int(d.values.shape[1]) for d in self.directions)
+        return min(d.width for d in self.directions)
 
     @property
     def exposure(self) -> float:
         """How often an unseen pair has an evaluated one of its kind, all directions together."""
-        return float(sum(d.values.shape[1] / d.left for d in self.directions))
+        return float(sum(d.width / d.left for d in self.directions))
 
     @cached_property
     def farthest(self) -> float:
         """The largest distance."""
-        return max(float(np.abs(d.values - self.middle).max()) for d in self.directions)
+        blocks = (block for d in self.directions for block in d.blocks())
+        return max(float(np.abs(block - self.middle).max()) for block in blocks)
 
     def beyond(self, threshold: float) -> Shown | None:
         """Return the mass beyond a threshold, over all that is unseen; None if there is none.
@@ -105,12 +131,15 @@ class EvaluatedLines:
             return None
         of_lines, fourth, values = [], 0.0, 0.0
         for direction in self.directions:
-            far = np.abs(direction.values - self.middle)
-            inside = far > threshold
-            mass = np.where(inside, (far / unit) ** 2, 0.0)
-            of_lines.append(mass.sum(axis=0))
-            fourth += float((mass**2).sum())
-            values += float(((direction.values[inside] / unit) ** 2).sum())
+            each_line = np.zeros(direction.width)
+            for block in direction.blocks():
+                far = np.abs(block - self.middle)
+                inside = far > threshold
+                mass = np.where(inside, (far / unit) ** 2, 0.0)
+                each_line += mass.sum(axis=0)
+                fourth += float((mass**2).sum())
+                values += float(((block[inside] / unit) ** 2).sum())
+            of_lines.append(each_line)
         each = np.concatenate(of_lines)
         total = float(each.sum())
         lumps = min(total**2 / float(each @ each), total**2 / fourth)

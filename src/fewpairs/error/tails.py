@@ -135,7 +135,7 @@ class Tails:
             drawn,
             np.abs(drawn.values - middle),
             np.abs(bought[i != j] - middle),
-            max(float(np.abs(v - middle).max()) for v in every if v.size),
+            max(max(float(v.max()) - middle, middle - float(v.min())) for v in every if v.size),
             unseen.population + len(drawn.values),
             2 if known.symmetric else 1,
         )
