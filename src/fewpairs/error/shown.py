@@ -17,7 +17,7 @@ from fewpairs.numerics import parts
 from fewpairs.oracle.known import Known
 
 #: Values that are looked at in one go, 8 MB; and, about, of which the middle is taken.
-_BLOCK, _SAMPLE = 2**20, 2**22
+_BLOCK, _SAMPLE = 2**20, 2**20
 
 
 class Shown(NamedTuple):
