@@ -124,6 +124,10 @@ class NonFiniteError(SimilarityError):
     """The similarity returned NaN or infinity."""
 
 
+class FailedCallError(SimilarityError):
+    """The similarity raised, or did not answer in time, at the last attempt."""
+
+
 class AsymmetryError(SimilarityError):
     """A similarity that was declared symmetric is not, or a symmetric one is needed."""
 
@@ -215,6 +219,10 @@ class BudgetExceededWarning(FewpairsWarning):
 
 class AllPairsWarning(FewpairsWarning):
     """A run has spent as much as all pairs cost, which would have left no error."""
+
+
+class HungCallsWarning(FewpairsWarning):
+    """Calls of the similarity took too long, and were left to themselves in threads."""
 
 
 class DuplicateWordsWarning(FewpairsWarning):

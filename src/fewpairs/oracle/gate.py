@@ -21,6 +21,7 @@ from fewpairs.errors import (
     StoppedError,
 )
 from fewpairs.items.items import Items, as_items
+from fewpairs.oracle.calls import Caller
 from fewpairs.oracle.evaluation import Outcome, declared_diagonal, evaluate
 from fewpairs.oracle.execution import run as answer_all
 from fewpairs.oracle.known import Known
@@ -58,6 +59,7 @@ class Gate:
         resumable: bool = True,
     ) -> None:
         self.similarity = as_similarity(similarity)
+        self._caller = self._new_caller(resumable=resumable)
         records = bool(self.similarity.takes_records)
         self.items = as_items(items, records=records)
         self.others = self.items if others is None else as_items(others, records=records)
@@ -123,6 +125,7 @@ class Gate:
                 "Pass the oracle alone, or a mended form with the same name and parameters.",
             )
         self.similarity = mended
+        self._caller = self._new_caller(resumable=self._resumable)
         self._left = self._prepared(self.items)
         self._right = self._left if self.square else self._prepared(self.others)
 
@@ -223,11 +226,13 @@ class Gate:
                     return
                 yield from self._ledger.to_evaluate(request, self.planner)
 
-        work = partial(evaluate, self.similarity, self._left, self._right)
+        caller, hung = self._caller, self._caller.hung
+        work = partial(evaluate, self.similarity, self._left, self._right, caller=caller)
+        threads = caller.threads(self.similarity, self.n_jobs)
         begun = time.perf_counter()
         with self._watch(planned):
             assert self._watching is not None  # noqa: S101 - _watch has just set it
-            for request, outcome in answer_all(still_needed(), work, self.n_jobs):
+            for request, outcome in answer_all(still_needed(), work, threads):
                 kept = False
                 while not kept:
                     try:
@@ -241,6 +246,7 @@ class Gate:
         self._ledger.seconds += time.perf_counter() - begun
         if fault is not None:
             self._fail(fault)
+        caller.warn_of_hung(hung)
         if stopped:
             stop = StoppedError(
                 f"the progress callback stopped the run after {self.evaluations:,} evaluations.",
@@ -265,6 +271,16 @@ class Gate:
         return None if tolerated else found
 
     # ------------------------------------------------------------------ small things
+
+    def _new_caller(self, *, resumable: bool) -> Caller:
+        """Make what calls the similarity; what is asked of a finished matrix needs every pair."""
+        patience = self.similarity.patience
+        return Caller(patience if resumable else patience.strict)
+
+    @property
+    def retried(self) -> int:
+        """Number of calls that were made again after one that had failed."""
+        return self._caller.retried
 
     def _prepared(self, items: Items) -> Items:
         prepared: Any = self.similarity.prepare(items)

@@ -166,7 +166,7 @@ class Oracle(Gate):
         """Ask for single entries once more, although they are known; the answers are not kept."""
         answers = [np.empty(0)]
         for request in self.planner.lists(rows, columns):
-            outcome = evaluate(self.similarity, self._left, self._right, request)
+            outcome = evaluate(self.similarity, self._left, self._right, request, self._caller)
             self._ledger.count(outcome.asked * self.planner.per_entry)
             answers.append(outcome.values)
         return np.concatenate(answers)

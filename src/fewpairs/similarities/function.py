@@ -9,6 +9,7 @@ import numpy as np
 
 from fewpairs.arrays import is_whole
 from fewpairs.errors import InputError
+from fewpairs.similarities.patience import Patience, WhenMissing
 from fewpairs.similarities.protocol import KINDS, Similarity, check_diagonal
 
 #: What an object of another class may bring along: all that `Similarity` declares.
@@ -45,13 +46,21 @@ def similarity(
     parameters: Mapping[str, Any] | None = None,
     block_size: int | tuple[int, int] | None = None,
     diagonal: float | None = None,
+    retry: int | None = None,
+    timeout: float | None = None,
+    backoff: float | None = None,
+    per_second: float | None = None,
+    max_in_flight: int | None = None,
+    on_error: WhenMissing | None = None,
+    on_nonfinite: WhenMissing | None = None,
 ) -> Similarity:
     """Make a similarity of your own function.
 
     Parameters
     ----------
     function : callable
-        ``f(a, b)``, ``f(list of (a, b))`` or ``f(left, right)``, as `kind` says.
+        ``f(a, b)``, ``f(list of (a, b))`` or ``f(left, right)``, as `kind` says; an ``async def``
+        too.
     kind : {"pair", "pairs", "block"}
         How the function is written. It is declared, never guessed.
     symmetric : bool
@@ -64,6 +73,22 @@ def similarity(
         Preferred number of entries in one call, or the largest (rows, columns).
     diagonal : float, optional
         The similarity of every item with itself, if you know it.
+    retry : int, optional
+        Further attempts after a call that raised or took too long; by default none.
+    timeout : float, optional
+        Seconds that one call may take. One that takes longer is left to itself, in a thread.
+    backoff : float, optional
+        Seconds before the second attempt, by default 0.5; each later wait is twice as long, up to
+        a minute, less a random part. What an exception asks for (its ``retry_after``, or the
+        Retry-After header of its ``response``) counts instead where it is longer.
+    per_second : float, optional
+        Calls that may begin in one second, over all threads.
+    max_in_flight : int, optional
+        Calls of an ``async def`` that may be under way at the same time; by default 8.
+    on_error : {"error", "skip"}, optional
+        Whether a pair whose last attempt has failed ends the run, which it does by default.
+    on_nonfinite : {"error", "skip"}, optional
+        Whether NaN or infinity for a pair ends the run, which it does by default.
 
     Returns
     -------
@@ -95,13 +120,22 @@ def similarity(
             "A symmetric similarity costs half as much, but only if it really is symmetric.",
             "Pass symmetric=True or symmetric=False.",
         )
-    return FunctionSimilarity(
+    own = FunctionSimilarity(
         **{kind: function},
         symmetric=bool(symmetric),
         name=name or getattr(function, "__qualname__", type(function).__name__),
         parameters=dict(parameters or {}),
         block_size=check_block_size(block_size),
         diagonal=None if diagonal is None else check_diagonal(diagonal),
+    )
+    return own.with_patience(
+        retry=retry,
+        timeout=timeout,
+        backoff=backoff,
+        per_second=per_second,
+        max_in_flight=max_in_flight,
+        on_error=on_error,
+        on_nonfinite=on_nonfinite,
     )
 
 
@@ -138,6 +172,12 @@ def as_similarity(candidate: Any) -> Similarity:
             "Set symmetric = True or False, and define at least one of pair, pairs, block.",
         )
     check_block_size(given.block_size)
+    if not isinstance(given.patience, Patience):
+        raise InputError(
+            f"{type(candidate).__name__} declares {given.patience!r} as its patience.",
+            "It says what is done about calls that fail.",
+            "Use its method with_patience(retry=…, timeout=…), or pass both to the run.",
+        )
     return given
 
 

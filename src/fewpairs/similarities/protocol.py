@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import json
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -14,6 +15,7 @@ import numpy.typing as npt
 from fewpairs.arrays import FloatArray, unmasked
 from fewpairs.errors import InputError
 from fewpairs.items.items import Items
+from fewpairs.similarities.patience import NO_PATIENCE, Patience, WhenMissing, changed
 
 Pair = tuple[Any, Any]
 #: The ways to write a similarity, from the slowest to the fastest.
@@ -64,6 +66,8 @@ class Similarity:
         Whether the similarity is symmetric by construction, so that no check is needed.
     value_range : (float, float) or None
         The smallest and the largest value that it can have, if they are known.
+    patience : Patience
+        What is done about calls that fail, hang or come too fast; see `with_patience`.
 
     Examples
     --------
@@ -87,6 +91,7 @@ class Similarity:
     evaluations_per_entry: int = 1
     symmetry_proven: bool = False
     value_range: tuple[float, float] | None = None
+    patience: Patience = NO_PATIENCE
 
     pair: Callable[[Any, Any], float] | None = None
     pairs: Callable[[list[Pair]], npt.ArrayLike] | None = None
@@ -128,6 +133,45 @@ class Similarity:
 
         return self if self.symmetric else Symmetrized(self)
 
+    def with_patience(
+        self,
+        *,
+        retry: int | None = None,
+        timeout: float | None = None,
+        backoff: float | None = None,
+        per_second: float | None = None,
+        max_in_flight: int | None = None,
+        on_error: WhenMissing | None = None,
+        on_nonfinite: WhenMissing | None = None,
+    ) -> Similarity:
+        """Return a copy that is forgiven failing, hanging or hurried calls.
+
+        Parameters
+        ----------
+        retry, timeout, backoff, per_second, max_in_flight, on_error, on_nonfinite
+            As for `fewpairs.similarity`; what is None stays as it is.
+
+        Returns
+        -------
+        Similarity
+            Of the same values: how long a run takes may change, its result does not.
+        """
+        patience = changed(
+            self.patience,
+            retry=retry,
+            timeout=timeout,
+            backoff=backoff,
+            per_second=per_second,
+            max_in_flight=max_in_flight,
+            on_error=on_error,
+            on_nonfinite=on_nonfinite,
+        )
+        if patience == self.patience:
+            return self
+        patient = copy.copy(self)
+        patient.patience = patience
+        return patient
+
     def __repr__(self) -> str:
         facts = "symmetric" if self.symmetric else "asymmetric"
         return f"<similarity {self.fingerprint}, {facts}, by {', '.join(self.kinds)}>"
@@ -136,6 +180,12 @@ class Similarity:
         # scikit-learn's `clone` copies parameters deeply. Declared facts do not change, and a
         # precomputed matrix may be larger than the memory that is left.
         return self
+
+
+def is_async(function: Any) -> bool:
+    """Say whether calling a function gives something to be awaited."""
+    call = getattr(function, "__call__", None)  # noqa: B004 - an object may have an async __call__
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
 
 
 def check_diagonal(diagonal: Any) -> float:
