@@ -66,7 +66,7 @@ class FaultySimilarity:
 
     def block(self, left, right):
         places = [(int(a), int(b)) for a in left for b in right]
-        return self._answer(places, lambda: self.matrix[np.ix_(left, right)].copy())
+        return self._answer(places, self.matrix[np.ix_(left, right)].copy)
 
     async def async_pair(self, a, b):
         return await self._later(self.pair, a, b)

@@ -91,10 +91,13 @@ def tell(
             "spent": {purpose: int(count) for purpose, count in found.spent.items()},
             "output": str(output),
         }
+        facts |= {} if found.price is None else {"price": found.price}
         facts |= {} if labels is None else {"groups": several, "groups_output": str(groups)}
         typer.echo(json.dumps(facts, ensure_ascii=False))
         return
     spent = _counted(found.evaluations, "evaluation")
+    cost = compared.oracle.planner.cost
+    spent += "" if cost is None else f" for {cost.written(found.evaluations)}"
     lines = [
         f"{_counted(pairs, 'pair')} of {_all_pairs(compared):,}, by {spent}.",
         str(found.recall),

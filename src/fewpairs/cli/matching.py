@@ -18,6 +18,7 @@ from fewpairs.cli.options import (
     BelowOption,
     BudgetOption,
     ColumnsOption,
+    CostOption,
     DelimiterOption,
     EncodingOption,
     FormatOption,
@@ -34,7 +35,8 @@ from fewpairs.cli.options import (
     TableFile,
     TableOutputOption,
     VectorsOption,
-    whole_budget,
+    typed_budget,
+    typed_number,
 )
 from fewpairs.errors import InputError
 
@@ -54,6 +56,7 @@ def match(
     below: BelowOption = None,
     recall: RecallOption = 0.95,
     budget: BudgetOption = None,
+    cost: CostOption = None,
     one_to_one: Annotated[
         bool, typer.Option("--one-to-one", help="Give each row at most one partner.")
     ] = False,
@@ -83,7 +86,8 @@ def match(
             compared.oracle,
             **threshold,
             recall=recall,
-            budget=whole_budget(budget),
+            budget=typed_budget(budget),
+            cost=typed_number(cost),
             one_to_one=one_to_one,
             random_state=seed,
         )
@@ -104,6 +108,7 @@ def dedupe(
     below: BelowOption = None,
     recall: RecallOption = 0.95,
     budget: BudgetOption = None,
+    cost: CostOption = None,
     asymmetric: AsymmetricOption = False,
     gamma: GammaOption = None,
     vectors: VectorsOption = None,
@@ -131,7 +136,8 @@ def dedupe(
             compared.oracle,
             **threshold,
             recall=recall,
-            budget=whole_budget(budget),
+            budget=typed_budget(budget),
+            cost=typed_number(cost),
             random_state=seed,
         )
         write_pairs(output, found, compared)
@@ -153,6 +159,7 @@ def neighbors(
     similarity: OwnSimilarityOption = "levenshtein",
     recall: RecallOption = 0.95,
     budget: BudgetOption = None,
+    cost: CostOption = None,
     asymmetric: AsymmetricOption = False,
     gamma: GammaOption = None,
     vectors: VectorsOption = None,
@@ -176,7 +183,12 @@ def neighbors(
     )
     with _kept(compared, output, vectors) as answers:
         found = answers.find_nearest(
-            compared.oracle, k=k, recall=recall, budget=whole_budget(budget), random_state=seed
+            compared.oracle,
+            k=k,
+            recall=recall,
+            budget=typed_budget(budget),
+            cost=typed_number(cost),
+            random_state=seed,
         )
         write_pairs(output, found, compared)
     tell(found, compared, output, as_json=as_json)

@@ -11,6 +11,7 @@ import typer
 from fewpairs.cli.options import (
     BudgetOption,
     ColumnOption,
+    CostOption,
     GammaOption,
     ItemsFile,
     JobsOption,
@@ -22,7 +23,8 @@ from fewpairs.cli.options import (
     SimilarityOption,
     TargetOption,
     VectorsOption,
-    whole_budget,
+    typed_budget,
+    typed_number,
 )
 from fewpairs.errors import InputError
 from fewpairs.items.readers import read_items
@@ -36,6 +38,7 @@ def plan(
     column: ColumnOption = None,
     landmarks: LandmarksOption = None,
     budget: BudgetOption = None,
+    cost: CostOption = None,
     target_error: TargetOption = None,
     method: MethodOption = "auto",
     gamma: GammaOption = None,
@@ -52,7 +55,8 @@ def plan(
         named_similarity(similarity, gamma=gamma, vectors=vectors),
         others=None if others is None else read_items(others, column),
         landmarks=landmarks,
-        budget=whole_budget(budget),
+        budget=typed_budget(budget),
+        cost=typed_number(cost),
         target_error=target_error,
         method=method,
         n_jobs=jobs,
@@ -67,6 +71,7 @@ def approximate(
     column: ColumnOption = None,
     landmarks: LandmarksOption = None,
     budget: BudgetOption = None,
+    cost: CostOption = None,
     method: MethodOption = "auto",
     gamma: GammaOption = None,
     vectors: VectorsOption = None,
@@ -97,7 +102,8 @@ def approximate(
         matrix = run(
             oracle,
             landmarks=landmarks,
-            budget=whole_budget(budget),
+            budget=typed_budget(budget),
+            cost=typed_number(cost),
             target_error=target_error,
             method=method,
             error_pairs=error_pairs,

@@ -41,7 +41,13 @@ OthersOption = Annotated[
 ]
 LandmarksOption = Annotated[int | None, typer.Option(help="Number of columns to read.")]
 BudgetOption = Annotated[
-    float | None, typer.Option(help="Evaluations, or a share of all pairs if below 1.")
+    str | None,
+    typer.Option(
+        help="Evaluations, or a share of all pairs if below 1, or with --cost an amount: '5 USD'."
+    ),
+]
+CostOption = Annotated[
+    str | None, typer.Option(help="What one evaluation costs: 0.002, or '0.002 USD'.")
 ]
 TargetOption = Annotated[
     float | None, typer.Option(help="Add landmarks until the error is below this.")
@@ -116,14 +122,23 @@ FormatOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Say what was found as one JSON object.")]
 
 
-def whole_budget(budget: float | None) -> float | None:
-    """Turn a budget of 1 or more, which the command line reads as a float, into an integer."""
-    if budget is None or budget < 1:
-        return budget
-    if not budget.is_integer():  # also infinity and NaN
+def typed_budget(budget: str | None) -> float | str | None:
+    """Turn a typed budget into a share below 1, a whole number, or an amount of money."""
+    number = typed_number(budget)
+    if number is None or isinstance(number, str) or number < 1:
+        return number
+    if not number.is_integer():  # also infinity and NaN
         raise InputError(
             f"--budget is {budget}.",
             "From 1 on it is a number of evaluations.",
-            "Pass a whole number, or a share below 1.",
+            "Pass a whole number, a share below 1, or an amount of money with its currency.",
         )
-    return int(budget)
+    return int(number)
+
+
+def typed_number(text: str | None) -> float | str | None:
+    """Return a number where one was typed, and other texts as they are."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text

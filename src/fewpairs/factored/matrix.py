@@ -20,6 +20,7 @@ from fewpairs.factored.answers import Answers
 from fewpairs.factored.embedding import EmbeddingMap, one_sided_map, symmetric_map
 from fewpairs.factored.source import Source
 from fewpairs.oracle.known import Known
+from fewpairs.similarities.cost import Cost
 
 
 class Embedding(NamedTuple):
@@ -225,6 +226,15 @@ class FactoredMatrix(Answers):
             np.subtract.at(result, self.source.left_landmarks, self.nugget * matrix)
         return result
 
+    @property
+    def _cost(self) -> Cost | None:
+        return None if self.source.similarity is None else self.source.similarity.cost
+
+    @property
+    def price(self) -> float | None:
+        """What its evaluations have cost in money; None where nobody said what one does."""
+        return None if self._cost is None else self._cost.price(self.evaluations)
+
     # ------------------------------------------------------------------ files and people
 
     def save(self, path: str | Path) -> None:
@@ -237,6 +247,8 @@ class FactoredMatrix(Answers):
         n, m = self.shape
         known = "" if self.known.empty else ", evaluated entries exact"
         spent = f", {self.evaluations:,} evaluations" if self.evaluations else ""
+        if self._cost is not None:
+            spent += f" for {self._cost.written(self.evaluations)}"
         error = "" if self.error is None else f", {self.error}"
         if self.error is not None and self.error.high > 0:
             error += " of the whole matrix; its largest entries may be further off: see K.check()"

@@ -32,7 +32,7 @@ from fewpairs.oracle.requests import Planner, Request
 from fewpairs.oracle.scale import Scale
 from fewpairs.oracle.symmetry import square_asymmetry
 from fewpairs.parallel import count_jobs
-from fewpairs.similarities.base import as_similarity
+from fewpairs.similarities.base import as_similarity, declared
 
 _KEPT = (
     "The {:,} evaluations made so far are kept in error.oracle, and the same call with it in place "
@@ -128,6 +128,15 @@ class Gate:
         self._caller = self._new_caller(resumable=self._resumable)
         self._left = self._prepared(self.items)
         self._right = self._left if self.square else self._prepared(self.others)
+
+    def declare(self, **facts: Any) -> None:
+        """Go on with patience, or a cost, that a run declares beside the similarity."""
+        given = declared(self.similarity, **facts)
+        if given is self.similarity:
+            return
+        self.similarity = given
+        self._caller = self._new_caller(resumable=self._resumable)
+        self.planner = replace(self.planner, cost=self.similarity.cost)
 
     # ------------------------------------------------------------------ one run
 
@@ -301,7 +310,7 @@ class Gate:
         if self._watching is not None:
             yield
             return
-        with Progress(self.spent + planned, self.progress) as progress:
+        with Progress(self.spent + planned, self.progress, self.planner.cost) as progress:
             self._watching = progress
             try:
                 yield

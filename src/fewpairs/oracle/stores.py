@@ -8,6 +8,7 @@ import numpy as np
 
 from fewpairs.arrays import BoolArray, FloatArray, IntArray
 from fewpairs.oracle.known import Lines, look_up
+from fewpairs.parallel import require_memory
 
 
 class ColumnStore:
@@ -65,6 +66,11 @@ class ColumnStore:
             # the end of many are taken to be the last, and get no spare room.
             spare = kept // 2 if len(columns) < kept // 16 else 0
             width = max(needed + spare, self._expected)
+            require_memory(
+                8 * len(self._buffer) * width,
+                f"{width:,} columns of {len(self._buffer):,} items",
+                "Read fewer columns",
+            )
             buffer = np.empty((len(self._buffer), width))
             buffer[:, :kept] = self._buffer[:, :kept]
             self._buffer = buffer

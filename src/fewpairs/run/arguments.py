@@ -21,6 +21,8 @@ from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.oracle.requests import Planner
 from fewpairs.parallel import count_jobs
+from fewpairs.similarities.base import declared
+from fewpairs.similarities.cost import evaluations_for
 
 #: What a run takes beside the options of its method; suggested when one of them is misspelt.
 OPTIONS = (
@@ -37,11 +39,19 @@ OPTIONS = (
     "random_state",
     "n_jobs",
     "progress",
+    "retry",
+    "timeout",
+    "on_error",
+    "on_nonfinite",
+    "cost",
+    "max_memory",
 )
 
 
-def evaluations_of(budget: float, planner: Planner) -> int:
+def evaluations_of(budget: float | str, planner: Planner) -> int:
     """Turn a budget into a number of evaluations."""
+    if isinstance(budget, str):
+        return evaluations_for(budget, planner.cost)
     if is_whole(budget) and budget > 0:
         return int(budget)
     if isinstance(budget, (float, np.floating)) and 0 < budget < 1:
@@ -50,7 +60,7 @@ def evaluations_of(budget: float, planner: Planner) -> int:
         f"budget is {budget!r}.",
         "It is what may be spent in all.",
         "Pass a number of evaluations (a positive integer), or a share of all pairs (a float "
-        "between 0 and 1).",
+        'between 0 and 1), or money ("5 USD", beside cost=).',
     )
 
 
@@ -169,8 +179,12 @@ def as_oracle(
     others: Any = None,
     n_jobs: int | None = 1,
     progress: ProgressOption = None,
+    **declared_beside: Any,
 ) -> Oracle:
-    """Make the oracle of a run, or take one that the user has, with what it has paid for."""
+    """Make the oracle of a run, or take one that the user has, with what it has paid for.
+
+    `declared_beside` are the patience and the cost that the run declares of the similarity.
+    """
     if isinstance(similarity, Oracle):
         raise InputError(
             "an oracle was given as the similarity.",
@@ -184,7 +198,8 @@ def as_oracle(
                 "It is what the matrix is made of.",
                 "Pass fewpairs.similarity(function, kind=…, symmetric=…), or a ready one.",
             )
-        return Oracle(items, similarity, others=others, n_jobs=n_jobs, progress=progress)
+        given = declared(similarity, **declared_beside)
+        return Oracle(items, given, others=others, n_jobs=n_jobs, progress=progress)
     if others is not None:
         raise InputError(
             "other items were given beside an oracle.",
@@ -193,6 +208,7 @@ def as_oracle(
         )
     if similarity is not None:
         items.mend(similarity)
+    items.declare(**declared_beside)
     if progress is not None:
         items.progress = progress
     if n_jobs != 1:

@@ -9,6 +9,7 @@ import numpy as np
 
 from fewpairs.arrays import is_whole
 from fewpairs.errors import InputError
+from fewpairs.similarities.cost import Cost, CostOption
 from fewpairs.similarities.patience import Patience, WhenMissing
 from fewpairs.similarities.protocol import KINDS, Similarity, check_diagonal
 
@@ -53,6 +54,7 @@ def similarity(
     max_in_flight: int | None = None,
     on_error: WhenMissing | None = None,
     on_nonfinite: WhenMissing | None = None,
+    cost: CostOption | None = None,
 ) -> Similarity:
     """Make a similarity of your own function.
 
@@ -89,6 +91,9 @@ def similarity(
         Whether a pair whose last attempt has failed ends the run, which it does by default.
     on_nonfinite : {"error", "skip"}, optional
         Whether NaN or infinity for a pair ends the run, which it does by default.
+    cost : float or str, optional
+        What one evaluation costs, as 0.002 or "0.002 USD": plans, progress and results then speak
+        of money too, and ``budget="5 USD"`` holds.
 
     Returns
     -------
@@ -128,7 +133,7 @@ def similarity(
         block_size=check_block_size(block_size),
         diagonal=None if diagonal is None else check_diagonal(diagonal),
     )
-    return own.with_patience(
+    patient = own.with_patience(
         retry=retry,
         timeout=timeout,
         backoff=backoff,
@@ -137,6 +142,13 @@ def similarity(
         on_error=on_error,
         on_nonfinite=on_nonfinite,
     )
+    return patient if cost is None else patient.with_cost(cost)
+
+
+def declared(candidate: Any, *, cost: CostOption | None = None, **patience: Any) -> Similarity:
+    """Return a similarity with what a run declares of it beside: patience, and a cost."""
+    given = as_similarity(candidate).with_patience(**patience)
+    return given if cost is None else given.with_cost(cost)
 
 
 def as_similarity(candidate: Any) -> Similarity:
@@ -172,6 +184,8 @@ def as_similarity(candidate: Any) -> Similarity:
             "Set symmetric = True or False, and define at least one of pair, pairs, block.",
         )
     check_block_size(given.block_size)
+    if given.cost is not None and not isinstance(given.cost, Cost):
+        given = given.with_cost(given.cost)
     if not isinstance(given.patience, Patience):
         raise InputError(
             f"{type(candidate).__name__} declares {given.patience!r} as its patience.",

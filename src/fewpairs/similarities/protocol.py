@@ -15,6 +15,7 @@ import numpy.typing as npt
 from fewpairs.arrays import FloatArray, unmasked
 from fewpairs.errors import InputError
 from fewpairs.items.items import Items
+from fewpairs.similarities.cost import Cost, CostOption
 from fewpairs.similarities.patience import NO_PATIENCE, Patience, WhenMissing, changed
 
 Pair = tuple[Any, Any]
@@ -68,6 +69,8 @@ class Similarity:
         The smallest and the largest value that it can have, if they are known.
     patience : Patience
         What is done about calls that fail, hang or come too fast; see `with_patience`.
+    cost : Cost or None
+        What one evaluation costs; see `with_cost`.
 
     Examples
     --------
@@ -92,6 +95,7 @@ class Similarity:
     symmetry_proven: bool = False
     value_range: tuple[float, float] | None = None
     patience: Patience = NO_PATIENCE
+    cost: Cost | None = None
 
     pair: Callable[[Any, Any], float] | None = None
     pairs: Callable[[list[Pair]], npt.ArrayLike] | None = None
@@ -171,6 +175,12 @@ class Similarity:
         patient = copy.copy(self)
         patient.patience = patience
         return patient
+
+    def with_cost(self, cost: CostOption) -> Similarity:
+        """Return a copy that declares what one evaluation costs: 0.002, or "0.002 USD"."""
+        priced = copy.copy(self)
+        priced.cost = Cost.of(cost)
+        return priced
 
     def __repr__(self) -> str:
         facts = "symmetric" if self.symmetric else "asymmetric"

@@ -40,7 +40,7 @@ class Symmetrized(Similarity):
         self.takes_vectors = base.takes_vectors
         self.takes_records = base.takes_records
         self.diagonal = base.diagonal
-        self.patience = base.patience
+        self.patience, self.cost = base.patience, base.cost
         self.evaluations_per_entry = 2 * base.evaluations_per_entry
         # A method is offered only where the base has it: the oracle chooses by what is there.
         self.pair = _offered(base.pair, self._pair, self._pair_later)

@@ -8,8 +8,11 @@ from fewpairs.arrays import RandomState, is_whole
 from fewpairs.error.recall import check_recall
 from fewpairs.errors import InputError
 from fewpairs.oracle.progress import ProgressOption
+from fewpairs.parallel import max_memory as memory_below
 from fewpairs.parallel import one_blas_thread
 from fewpairs.run.arguments import as_oracle, evaluations_of
+from fewpairs.similarities.cost import CostOption
+from fewpairs.similarities.patience import WhenMissing
 from fewpairs.tasks.matching.found import Found
 from fewpairs.tasks.matching.guides import as_guides
 from fewpairs.tasks.matching.identity import read_ids
@@ -25,11 +28,17 @@ def find_nearest(
     ids: Any = None,
     distance: bool = False,
     recall: float = 0.95,
-    budget: float | None = None,
+    budget: float | str | None = None,
     guide: Any = "auto",
     random_state: RandomState = None,
     n_jobs: int = 1,
     progress: ProgressOption = None,
+    retry: int | None = None,
+    timeout: float | None = None,
+    on_error: WhenMissing | None = None,
+    on_nonfinite: WhenMissing | None = None,
+    cost: CostOption | None = None,
+    max_memory: int | str | None = None,
 ) -> Found:
     """Find the k most similar items of each item, with exact similarities, from few evaluations.
 
@@ -45,9 +54,10 @@ def find_nearest(
         Whether the function is a distance: the nearest have the smallest values.
     recall : float, default=0.95
         The share of all true neighbours to find: the lower end of the stated interval.
-    budget : int or float, optional
-        The most to spend: evaluations, or (a float below 1) a share of all pairs.
+    budget : int, float or str, optional
+        The most to spend: evaluations, or (a float below 1) a share of all pairs, or money.
     guide, random_state, n_jobs, progress : as for `find_pairs`
+    retry, timeout, on_error, on_nonfinite, cost, max_memory : as for `find_pairs`
 
     Returns
     -------
@@ -67,7 +77,18 @@ def find_nearest(
             f"k is {k!r}.", "It is a number of neighbours.", "Pass a positive integer."
         )
     wanted = check_recall(recall)
-    oracle = as_oracle(items, similarity, others, n_jobs, progress)
+    oracle = as_oracle(
+        items,
+        similarity,
+        others,
+        n_jobs,
+        progress,
+        retry=retry,
+        timeout=timeout,
+        on_error=on_error,
+        on_nonfinite=on_nonfinite,
+        cost=cost,
+    )
     names = read_ids(ids, oracle)
     allowed = oracle.planner.price_of_everything
     if budget is not None:
@@ -76,7 +97,7 @@ def find_nearest(
         guide, oracle.items, None if oracle.square else oracle.others, oracle.similarity
     )
     rng = oracle.generator(random_state)
-    with oracle.run(allowed, rng), one_blas_thread():
+    with oracle.run(allowed, rng), one_blas_thread(), memory_below(max_memory):
         run = Neighborhoods(oracle, int(k), allowed, wanted, rng, nearest_last=distance)
         rows, columns, values = run.carry_out(guides)
         stated = run.stated()

@@ -8,8 +8,11 @@ from fewpairs.arrays import RandomState
 from fewpairs.error.recall import check_recall
 from fewpairs.errors import RecallMissedWarning, warn
 from fewpairs.oracle.progress import ProgressOption
+from fewpairs.parallel import max_memory as memory_below
 from fewpairs.parallel import one_blas_thread
 from fewpairs.run.arguments import as_oracle, evaluations_of
+from fewpairs.similarities.cost import CostOption
+from fewpairs.similarities.patience import WhenMissing
 from fewpairs.tasks.matching.found import Found, refuse_one_set
 from fewpairs.tasks.matching.guides import as_guides
 from fewpairs.tasks.matching.identity import read_ids
@@ -28,12 +31,18 @@ def find_pairs(
     others: Any = None,
     ids: Any = None,
     recall: float = 0.95,
-    budget: float | None = None,
+    budget: float | str | None = None,
     guide: Any = "auto",
     one_to_one: bool = False,
     random_state: RandomState = None,
     n_jobs: int = 1,
     progress: ProgressOption = None,
+    retry: int | None = None,
+    timeout: float | None = None,
+    on_error: WhenMissing | None = None,
+    on_nonfinite: WhenMissing | None = None,
+    cost: CostOption | None = None,
+    max_memory: int | str | None = None,
 ) -> Found:
     """Find all pairs whose similarity is at least `above`, from few evaluations.
 
@@ -57,9 +66,9 @@ def find_pairs(
         interval is at least this. Where that takes half of all pairs or more, all are evaluated if
         they are no more than a million, or four times what was; of more, a warning says what it
         would take, and ``budget=`` as many pairs as there are lets it be spent.
-    budget : int or float, optional
-        The most to spend: evaluations, or (a float below 1) a share of all pairs. The search then
-        finds what it can, and states what it knows.
+    budget : int, float or str, optional
+        The most to spend: evaluations, or (a float below 1) a share of all pairs, or (beside
+        `cost`) money, as in "5 USD". The search then finds what it can, and states what it knows.
     guide : "auto", array, encoder, None, or list of these, default="auto"
         Something cheap that hints at the similarity: an array with a row for each item (with
         others a pair of arrays), or a function that makes one of the list of items. "auto" takes
@@ -73,6 +82,12 @@ def find_pairs(
         Threads that call the similarity.
     progress : bool, callable or None, default=None
         A bar in a terminal; or ``callback(done, planned)``, which stops the run with False.
+    retry, timeout, on_error, on_nonfinite, cost
+        What is done about calls that fail and pairs without a value, and what an evaluation costs,
+        where the similarity itself does not say: see `fewpairs.similarity`.
+    max_memory : int or str, optional
+        Bytes, or a text such as "4 GB": whatever would take more is refused before anything is
+        spent; see `fewpairs.max_memory`.
 
     Returns
     -------
@@ -90,7 +105,18 @@ def find_pairs(
     """
     threshold = Threshold.of(above, below)
     wanted = check_recall(recall)
-    oracle = as_oracle(items, similarity, others, n_jobs, progress)
+    oracle = as_oracle(
+        items,
+        similarity,
+        others,
+        n_jobs,
+        progress,
+        retry=retry,
+        timeout=timeout,
+        on_error=on_error,
+        on_nonfinite=on_nonfinite,
+        cost=cost,
+    )
     threshold.check_range(oracle.similarity)
     names = read_ids(ids, oracle)
     if one_to_one:
@@ -104,7 +130,11 @@ def find_pairs(
     )
     rng = oracle.generator(random_state)
     run = Run(oracle, universe, threshold, allowed, wanted, rng, unasked=budget is None)
-    with oracle.run(allowed * oracle.planner.per_entry, rng), one_blas_thread():
+    with (
+        oracle.run(allowed * oracle.planner.per_entry, rng),
+        one_blas_thread(),
+        memory_below(max_memory),
+    ):
         stated, keys = run.carry_out(guides)
         rows, columns = universe.places(keys)
         values = oracle.entries(rows, columns)

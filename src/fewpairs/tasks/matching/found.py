@@ -50,12 +50,20 @@ class Found:
         return len(self.left)
 
     def __repr__(self) -> str:
-        return f"<{len(self):,} pairs, {self.evaluations:,} evaluations; {self.recall}>"
+        cost = None if self.oracle is None else self.oracle.planner.cost
+        money = "" if cost is None else f" for {cost.written(self.evaluations)}"
+        return f"<{len(self):,} pairs, {self.evaluations:,} evaluations{money}; {self.recall}>"
 
     @property
     def evaluations(self) -> int:
         """Everything that was spent."""
         return sum(self.spent.values())
+
+    @property
+    def price(self) -> float | None:
+        """What all evaluations have cost in money; None where nobody said what one does."""
+        cost = None if self.oracle is None else self.oracle.planner.cost
+        return None if cost is None else cost.price(self.evaluations)
 
     @property
     def left_ids(self) -> Any:
