@@ -221,7 +221,7 @@ def _around_failures(
             half = type(request)(request.rows[part], request.columns[part])
         single = half.size == 1
         outcomes.append(evaluate(similarity, left, right, half, caller, patient=single))
-        if outcomes[-1].error is not None or outcomes[-1].interrupt is not None:
+        if _ends(outcomes[-1], caller):
             break
     values = np.full(shape, np.nan)
     found = np.concatenate([outcome.values for outcome in outcomes], axis=along)
@@ -229,7 +229,7 @@ def _around_failures(
     return Outcome(
         values,
         sum(outcome.asked for outcome in outcomes),
-        outcomes[-1].error,
+        outcomes[-1].error or outcomes[0].error,
         outcomes[-1].interrupt,
         any(outcome.skipped for outcome in outcomes),
     )
@@ -258,6 +258,7 @@ def _row_by_row(
     rows, columns = request.pairs()
     values = np.full(request.size, np.nan)
     asked, skipped = 0, False
+    missing: SimilarityError | None = None
     order = np.argsort(rows, kind="stable")
     starts = np.flatnonzero(np.diff(rows[order])) + 1
     size = similarity.block_size
@@ -268,10 +269,17 @@ def _row_by_row(
         outcome = evaluate(similarity, left, right, line, caller)
         values[mine] = outcome.values.ravel()
         asked, skipped = asked + outcome.asked, skipped or outcome.skipped
-        if outcome.error is not None or outcome.interrupt is not None:
+        missing = outcome.error or missing
+        if _ends(outcome, caller):
             found = values.reshape(_shape(request))
             return Outcome(found, asked, outcome.error, outcome.interrupt, skipped)
-    return Outcome(values.reshape(_shape(request)), asked, skipped=skipped)
+    return Outcome(values.reshape(_shape(request)), asked, missing, skipped=skipped)
+
+
+def _ends(outcome: Outcome, caller: Caller) -> bool:
+    """Whether a part of a request keeps the other parts from being asked for."""
+    skips = caller.patience.on_nonfinite == "skip" and isinstance(outcome.error, NonFiniteError)
+    return outcome.interrupt is not None or (outcome.error is not None and not skips)
 
 
 def _shape(request: Request) -> tuple[int, ...]:

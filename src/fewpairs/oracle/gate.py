@@ -39,6 +39,8 @@ _KEPT = (
     "of the items goes on from there, as in fewpairs.approximate(error.oracle, …); a mended "
     "function may be passed beside it."
 )
+#: More skipped pairs than these, and than this share of all that were asked for, are an outage.
+_FEW_SKIPPED, _MOST_SKIPPED = 20, 0.25
 _CALL_AGAIN = "Mend the function or the item, and call again; the matrix is as it was."
 
 
@@ -277,7 +279,28 @@ class Gate:
         self._ledger.keep(request, values)
         self._ledger.count(outcome.asked * self.planner.per_entry)
         tolerated = self._tolerant and isinstance(found, (NonFiniteError, AsymmetryError))
+        skips = isinstance(found, NonFiniteError) and self._caller.patience.on_nonfinite == "skip"
+        if not tolerated and (skips or (found is None and outcome.skipped)):
+            return self._skip(request, values)
         return None if tolerated else found
+
+    def _skip(self, request: Request, values: FloatArray) -> SimilarityError | None:
+        """Go on without the pairs that have no value, unless they are too many."""
+        self._memory.note_holes(request, values)
+        skipped, asked = len(self._memory.holes), self.spent // self.planner.per_entry
+        if skipped < _FEW_SKIPPED or skipped <= _MOST_SKIPPED * asked:
+            return None
+        return SimilarityError(
+            f"{skipped:,} of the first {asked:,} pairs have no value.",
+            "To skip a few pairs is harmless; so many say that something else is wrong.",
+            "Mend the function or the items, or wait until the service is back.",
+        )
+
+    @property
+    def skipped(self) -> IntArray:
+        """Pairs of the present run that have no value, as rows of two positions."""
+        holes, width = self._memory.holes, self.shape[1]
+        return np.stack([holes // width, holes % width], axis=1)
 
     # ------------------------------------------------------------------ small things
 

@@ -87,7 +87,7 @@ class Ledger:
         if isinstance(request, Scattered) or planner.by_pairs_only or not planner.few_items:
             yield from unknown_part(request, self.memory, planner)
             return
-        unknown = np.isnan(self.memory.answer(request))
+        unknown = self.memory.unknown(request)
         whole = unknown.all(axis=1)
         if whole.any():
             yield Rectangle(request.rows[whole], request.columns)
@@ -111,7 +111,7 @@ def unknown_part(request: Request, memory: Memory, planner: Planner) -> Iterator
     the last bits; so is each row of single pairs of a similarity that is written as a block only.
     Others get the missing pairs alone.
     """
-    unknown = np.isnan(memory.answer(request))
+    unknown = memory.unknown(request)
     scattered = isinstance(request, Scattered)
     if unknown.all() or (unknown.any() and not scattered and not planner.by_pairs_only):
         yield request

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.arrays import BoolArray, FloatArray, IntArray
+from fewpairs.oracle.holes import stand_ins
 from fewpairs.oracle.known import Known, keys_of
 from fewpairs.oracle.requests import Ordered, Rectangle, Request, Scattered
 from fewpairs.oracle.stores import ColumnStore, EntryStore
@@ -51,6 +52,8 @@ class Memory:
         self.ordered = EntryStore()
         #: Keys of the entries that judge results: methods must not see their values.
         self.reserved: IntArray = np.empty(0, dtype=np.int64)
+        #: Keys of entries that were asked for and have no value; in lines, something stands in.
+        self.holes: IntArray = np.empty(0, dtype=np.int64)
         self._height, self._width, self._square = height, width, square
 
     @property
@@ -92,6 +95,13 @@ class Memory:
             return self.rows.get(rows)[columns].T
         return self.find(*request.pairs()).reshape(len(rows), len(columns))
 
+    def unknown(self, request: Request) -> BoolArray:
+        """Say what of a request was not asked for yet, in its shape."""
+        lacking = np.isnan(self.answer(request))
+        if len(self.holes) and not isinstance(request, Ordered):
+            lacking &= ~self.is_hole(*request.pairs()).reshape(lacking.shape)
+        return lacking
+
     def known(self, *, reserved: bool = False) -> Known:
         """Hand out what is complete: nothing half-read, and nothing reserved unless asked for."""
         everything = self._everything
@@ -129,6 +139,39 @@ class Memory:
     def reveal(self, rows: IntArray, columns: IntArray) -> None:
         """Let methods and results use what was hidden."""
         self.reserved = np.setdiff1d(self.reserved, self._keys(rows, columns))
+
+    # ------------------------------------------------------------------ entries without a value
+
+    def is_hole(self, rows: IntArray, columns: IntArray) -> BoolArray:
+        """Say which entries were asked for and have no value."""
+        if not len(self.holes):
+            return np.zeros(len(rows), dtype=bool)
+        return np.isin(self._keys(rows, columns), self.holes)
+
+    def note_holes(self, request: Request, values: FloatArray) -> None:
+        """Note which entries of an answer have no value."""
+        keys = self._keys(*request.pairs())
+        self.holes = np.union1d(self.holes, keys[np.isnan(values.ravel())])
+
+    def stand_in(self, store: ColumnStore, lines: IntArray) -> None:
+        """Fill what has no value in whole columns, or in whole rows of the transpose."""
+        values = store.get(lines)
+        across, along = np.nonzero(np.isnan(values))
+        if len(across):
+            filled = stand_ins(values)[across, along]
+            rows, columns = across, lines[along]
+            if store is not self.columns:
+                rows, columns = columns, rows
+            self._store_entries(rows, columns, filled)
+
+    def _forget_holes(self) -> None:
+        """Forget what stands in for values: it was not evaluated."""
+        rows, columns = self.holes // self._width, self.holes % self._width
+        for store, along, across in ((self.columns, columns, rows), (self.rows, rows, columns)):
+            store.forget_entries(across, along)
+            if self.symmetric:
+                store.forget_entries(along, across)
+        self.holes = self.holes[:0]
 
     # ------------------------------------------------------------------ keeping
 
@@ -197,7 +240,9 @@ class Memory:
         return keys_of(rows, columns, self._width, symmetric=self.symmetric)
 
     def forget_assumed(self) -> None:
-        """Forget a diagonal that was declared for one run, and was never evaluated."""
+        """Forget what was never evaluated: stand-ins, and a diagonal declared for one run."""
+        if len(self.holes):
+            self._forget_holes()
         if not self.assumed:
             return
         self.diagonal, self.assumed = None, False

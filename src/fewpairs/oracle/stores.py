@@ -106,10 +106,16 @@ class ColumnStore:
 
         In a copy, because results hold views of the columns.
         """
-        if len(columns):
+        self.forget_entries(columns, columns)
+
+    def forget_entries(self, rows: IntArray, columns: IntArray) -> None:
+        """Forget single entries, in a copy; their columns are then no longer complete."""
+        place = self._position[columns]
+        held = place >= 0
+        if held.any():
             self._buffer = self.values.copy()
-            self._buffer[columns, self._position[columns]] = np.nan
-            self._complete[columns] = False
+            self._buffer[rows[held], place[held]] = np.nan
+            self._complete[columns[held]] = False
 
     def lines(self) -> Lines:
         """Return the complete columns, read-only."""

@@ -180,6 +180,7 @@ def run_at_scale(oracle: Oracle, plan: Plan, rng: np.random.Generator) -> Factor
             continue
         if again:  # the first attempt may have read what the second did not
             matrix.evaluations = max(matrix.evaluations, oracle.evaluations - before)
+        matrix = matrix.without(view.skipped)
         if scale.power == 0:
             return matrix
         return matrix.in_own_numbers(scale.power, view.in_own_numbers(matrix.known))

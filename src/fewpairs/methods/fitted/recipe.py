@@ -151,7 +151,7 @@ class Fitted(Method):
             due = len(landmarks) >= _SEARCH_AGAIN * sample.idle_since
             share = self._near_share(len(landmarks), square=oracle.square)
             if due and share and stage.folds is not None:
-                room = most - base - len(sample.values)
+                room = most - base - len(sample.values) - sample.lost
                 if last is not None:
                     room = int(self.near * most) - len(sample.near_keys)
                     if allowance is not None:
@@ -160,7 +160,7 @@ class Fitted(Method):
                 sample = self._with_near_pairs(stage, sample, room)
             if whole is not None:
                 stage.drop_profiles()
-                left = most - base - len(sample.values) - len(sample.near_keys)
+                left = most - base - sample.bought
                 stage = stage.with_more_landmarks(left)
         return self._fitted(stage, sample)
 
@@ -199,7 +199,7 @@ class Fitted(Method):
             # pairs of a kind that is unseen no longer.
             stage.oracle.reveal(i[part], j[part])
             guess = factored_entries(stage.left, core, stage.right, i[part], j[part])
-            gain = orders * float(((exact - guess) ** 2).sum())
+            gain = orders * float(np.nansum((exact - guess) ** 2))  # NaN where one was skipped
             done += batch
             if gain * price / batch < gain_of_a_column(s, n, m) * squared_error:
                 idle = s

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from fewpairs.arrays import RandomState
@@ -138,6 +139,7 @@ def find_pairs(
         stated, keys = run.carry_out(guides)
         rows, columns = universe.places(keys)
         values = oracle.entries(rows, columns)
+        stated = replace(stated, skipped=len(oracle.skipped))
     if budget is None and not stated.reached:
         warn(RecallMissedWarning(f"the recall of {wanted:g} cannot be stated: {stated}."))
     order = best_first(values, keys, threshold)

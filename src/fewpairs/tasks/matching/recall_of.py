@@ -118,6 +118,7 @@ def recall_of(
         rows, columns = universe.places(blind.missed)
         examples = rows, columns, oracle.entries(rows, columns)
         spent = oracle.spent
+        stated = replace(stated, skipped=len(oracle.skipped))
     precision = float(matching.mean()) if len(keys) else None
     return replace(stated, precision=precision, examples=examples, evaluations=spent)
 

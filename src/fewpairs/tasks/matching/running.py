@@ -109,7 +109,9 @@ class Run:
     def blind_values(self) -> FloatArray:
         """Return the similarities of the pairs that were drawn blindly, for a histogram."""
         drawn = [self._universe.places(blind.keys) for blind in self._blind[:1]]
-        return np.concatenate([np.empty(0), *(self._oracle.entries(*places) for places in drawn)])
+        values = [np.empty(0), *(self._oracle.entries(*places) for places in drawn)]
+        every = np.concatenate(values)
+        return every[~np.isnan(every)]  # a skipped pair has none
 
     # ------------------------------------------------------------------ steps
 
