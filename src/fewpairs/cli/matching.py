@@ -28,6 +28,7 @@ from fewpairs.cli.options import (
     JsonOption,
     OtherTableOption,
     OwnSimilarityOption,
+    RawOption,
     RecallOption,
     RightColumnsOption,
     RightIdOption,
@@ -68,6 +69,7 @@ def match(
     form: FormatOption = "csv",
     seed: SeedOption = 0,
     jobs: JobsOption = 1,
+    raw: RawOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """List the pairs of rows of two tables that are alike, and say how many may be missing."""
@@ -91,7 +93,7 @@ def match(
             one_to_one=one_to_one,
             random_state=seed,
         )
-        write_pairs(output, found, compared)
+        write_pairs(output, found, compared, raw=raw)
     tell(found, compared, output, as_json=as_json)
 
 
@@ -117,6 +119,7 @@ def dedupe(
     form: FormatOption = "csv",
     seed: SeedOption = 0,
     jobs: JobsOption = 1,
+    raw: RawOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """List the pairs of rows of one table that are alike, and say how many may be missing."""
@@ -140,10 +143,10 @@ def dedupe(
             cost=typed_number(cost),
             random_state=seed,
         )
-        write_pairs(output, found, compared)
+        write_pairs(output, found, compared, raw=raw)
         if groups is not None:
             labels = [int(label) for label in found.groups()]
-            write_groups(groups, labels, compared.left)
+            write_groups(groups, labels, compared.left, raw=raw)
     tell(found, compared, output, as_json=as_json, groups=groups, labels=labels)
 
 
@@ -168,6 +171,7 @@ def neighbors(
     form: FormatOption = "csv",
     seed: SeedOption = 0,
     jobs: JobsOption = 1,
+    raw: RawOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """List the rows most similar to each row of a table, best first."""
@@ -190,7 +194,7 @@ def neighbors(
             cost=typed_number(cost),
             random_state=seed,
         )
-        write_pairs(output, found, compared)
+        write_pairs(output, found, compared, raw=raw)
     tell(found, compared, output, as_json=as_json)
 
 

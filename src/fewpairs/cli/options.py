@@ -119,6 +119,14 @@ DelimiterOption = Annotated[
 FormatOption = Annotated[
     str, typer.Option("--format", help="Of standard input: csv, tsv, jsonl, txt, parquet.")
 ]
+RawOption = Annotated[
+    bool,
+    typer.Option(
+        "--raw",
+        help="Write cells as they are; by default an apostrophe is put before those that a "
+        "spreadsheet would take for formulas.",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Say what was found as one JSON object.")]
 
 

@@ -108,11 +108,15 @@ class Found:
             raise MissingExtraError("polars", "frames", "to_polars") from error
         return pl.DataFrame(self._columns())
 
-    def to_csv(self, path: str | Path) -> None:
-        """Write a table with the columns left, right, similarity; the old file or the new one."""
+    def to_csv(self, path: str | Path, *, escape: bool = True) -> None:
+        """Write a table with the columns left, right, similarity; the old file or the new one.
+
+        An id that a spreadsheet would take for a formula gets an apostrophe before it, unless
+        `escape` is False.
+        """
         from fewpairs.files.tables import write_table  # noqa: PLC0415 - only where it is written
 
-        write_table(Path(path), self._columns())
+        write_table(Path(path), self._columns(), escape=escape)
 
     def to_graph(self) -> sp.csr_array:
         """Return the similarities as a SciPy sparse matrix; of a symmetric one, both orders."""
