@@ -21,21 +21,14 @@ class ErrorEstimate(NamedTuple):
         Ends of the 95 % confidence interval.
     n_pairs : int
         Unseen pairs that it rests on; 0 where every pair was evaluated and it is exact.
-    skipped : int
-        Pairs that were asked for and have no value: it is the error of all others.
     """
 
     value: float
     low: float
     high: float
     n_pairs: int
-    skipped: int = 0
 
     def __str__(self) -> str:
-        without = f"; {self.skipped:,} skipped pairs are left out" if self.skipped else ""
-        return self._stated() + without
-
-    def _stated(self) -> str:
         if self.n_pairs == 0 and self.low == self.high:
             return f"relative error {self.value:.3g} (exact: every pair was evaluated)"
         return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -9,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 import scipy.special
 
-from fewpairs.arrays import FloatArray
+from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.error.estimate import CONFIDENCE
 from fewpairs.error.unseen import Unseen
+from fewpairs.numerics import median, parts
 from fewpairs.oracle.known import Known
 
 
@@ -39,17 +41,25 @@ class Direction(NamedTuple):
 
     Attributes
     ----------
-    values : ndarray
+    lines : ndarray
         A column for each evaluated line.
+    others : ndarray
+        The items that have none.
     left : int
         Lines of this direction that were not evaluated.
     share : float
         Of all lines of this direction, those that were.
     """
 
-    values: FloatArray
+    lines: FloatArray
+    others: IntArray
     left: int
     share: float
+
+    def blocks(self) -> Iterator[FloatArray]:
+        """Yield the values, some rows at a time: the lines are the largest array of a run."""
+        for part in parts(len(self.others)):
+            yield self.lines[self.others[part]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,26 +83,29 @@ class EvaluatedLines:
         if not known.symmetric and len(known.rows.index):
             every.append((known.rows, unseen.columns, unseen.rows))
         directions = [
-            Direction(lines.values[others], len(left), len(lines.index) / lines.width)
+            Direction(lines.values, others, len(left), len(lines.index) / lines.width)
             for lines, others, left in every
         ]
-        middle = float(np.median(np.concatenate([d.values.ravel() for d in directions])))
-        return cls(directions, middle)
+        return cls(directions, median(lambda: (b for d in directions for b in d.blocks())))
 
     @property
     def fewest(self) -> int:
         """The number of lines in the direction that has fewer."""
-        return min(int(d.values.shape[1]) for d in self.directions)
+        return min(int(d.lines.shape[1]) for d in self.directions)
 
     @property
     def exposure(self) -> float:
         """How often an unseen pair has an evaluated one of its kind, all directions together."""
-        return float(sum(d.values.shape[1] / d.left for d in self.directions))
+        return float(sum(d.lines.shape[1] / d.left for d in self.directions))
 
     @cached_property
     def farthest(self) -> float:
         """The largest distance."""
-        return max(float(np.abs(d.values - self.middle).max()) for d in self.directions)
+        return max(
+            float(np.abs(block - self.middle).max())
+            for d in self.directions
+            for block in d.blocks()
+        )
 
     def beyond(self, threshold: float) -> Shown | None:
         """Return the mass beyond a threshold, over all that is unseen; None if there is none.
@@ -105,12 +118,15 @@ class EvaluatedLines:
             return None
         of_lines, fourth, values = [], 0.0, 0.0
         for direction in self.directions:
-            far = np.abs(direction.values - self.middle)
-            inside = far > threshold
-            mass = np.where(inside, (far / unit) ** 2, 0.0)
-            of_lines.append(mass.sum(axis=0))
-            fourth += float((mass**2).sum())
-            values += float(((direction.values[inside] / unit) ** 2).sum())
+            of_each = np.zeros(direction.lines.shape[1])
+            for block in direction.blocks():
+                far = np.abs(block - self.middle)
+                inside = far > threshold
+                mass = np.where(inside, (far / unit) ** 2, 0.0)
+                of_each += mass.sum(axis=0)
+                fourth += float((mass**2).sum())
+                values += float(((block[inside] / unit) ** 2).sum())
+            of_lines.append(of_each)
         each = np.concatenate(of_lines)
         total = float(each.sum())
         lumps = min(total**2 / float(each @ each), total**2 / fourth)

@@ -179,8 +179,7 @@ class FactoredMatrix(Answers):
         if not len(skipped):
             return self
         right = None if self.right is self.left else self.right
-        error = self.error and self.error._replace(skipped=len(skipped))
-        return self._with(left=self.left, core=self.core, right=right, error=error, skipped=skipped)
+        return self._with(left=self.left, core=self.core, right=right, skipped=skipped)
 
     def judged(
         self,
@@ -267,8 +266,8 @@ class FactoredMatrix(Answers):
         error = "" if self.error is None else f", {self.error}"
         if self.error is not None and self.error.high > 0:
             error += " of the whole matrix; its largest entries may be further off: see K.check()"
-        if self.error is None and len(self.skipped):
-            error = f", {len(self.skipped):,} pairs skipped"
+        if len(self.skipped):
+            error += f"; {len(self.skipped):,} skipped pairs are left out"
         rank = min(self.core.shape)
         end = f", {self.stopped_because}" if self.stopped_because else ""
         return (
