@@ -107,11 +107,9 @@ def max_memory(size: int | str | None) -> Iterator[None]:
     Examples
     --------
     >>> import fewpairs as fp
-    >>> with fp.max_memory("1 MB"):
-    ...     fp.Oracle(range(1000), fp.Precomputed([[1.0]])).columns(range(1000))
-    Traceback (most recent call last):
-    ...
-    fewpairs.errors.MemoryCeilingError: 1,000 columns of 1,000 items take 8 MB; ...
+    >>> smaller = fp.similarity(min, kind="pair", symmetric=True)
+    >>> with fp.max_memory("4 GB"):
+    ...     K = fp.approximate(range(500), smaller, landmarks=20)
     """
     token = None if size is None else _ceiling.set(parse_bytes(size))
     try:

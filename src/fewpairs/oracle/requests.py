@@ -246,6 +246,11 @@ class Planner:
         return entries * self.per_entry
 
     @property
+    def sides(self) -> int:
+        """Number of items whose similarities with a landmark are kept."""
+        return self.n if self.symmetric else self.n + self.m
+
+    @property
     def price_of_everything(self) -> int:
         """Count the evaluations of all pairs: n(n+1)/2 if symmetric, else n·m."""
         n, m = self.n, self.m

@@ -30,7 +30,7 @@ from fewpairs.run.arguments import (
     evaluations_of,
     refuse_idle_fold,
 )
-from fewpairs.run.pricing import Price, Target, audit_size, first_count, fit_budget
+from fewpairs.run.pricing import Price, Target, audit_size, first_count, fit_budget, peak_memory
 from fewpairs.run.timing import format_seconds, seconds_per_evaluation
 from fewpairs.similarities.cost import Cost, CostOption
 from fewpairs.similarities.patience import WhenMissing
@@ -66,7 +66,7 @@ class Plan:
     share : float
         Of all pairs: n(n+1)/2 if symmetric, n² if not.
     memory : int
-        Bytes of the tall arrays at their peak.
+        Bytes that the run holds at its peak, beside the items.
     seconds : float or None
         From a timed sample; None where none was taken.
     sampled : int
@@ -308,7 +308,7 @@ def _plan(oracle: Oracle, chosen: Chosen, size: _Size, *, weighted: bool, fold: 
         allowance=size.allowance,
         evaluations=size.total,
         share=size.total / oracle.planner.price_of_everything,
-        memory=chosen.method.memory(oracle.planner, count),
+        memory=peak_memory(chosen.method, oracle.planner, count, judged=price.pairs != 0),
         title=chosen.title,
         method=chosen.method,
         put_back=chosen.put_back,
@@ -363,7 +363,7 @@ def plan(
     >>> print(fp.plan(range(1000), identity, landmarks=50, method="nystrom", timed=False))
     nystrom: 50 landmarks of 1,000 items
       evaluations  50,775 (10.14% of all pairs), 2,000 of them for the error estimate
-      memory       400 kB
+      memory       36.7 MB
     """
     oracle = as_oracle(
         items,

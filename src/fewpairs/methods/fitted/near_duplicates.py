@@ -18,6 +18,9 @@ EXACT_UP_TO = 50_000
 _LEAF, _TREES = 512, 4
 #: Rows that are compared at a time: of 50,000 items they take 100 MB.
 _ROWS = 512
+#: Bytes for each pair that is found and sorted, for each item, and for much that is small, as
+#: benchmarks/reliability/memory.py finds them.
+_PER_PAIR, _PER_ITEM, _SMALL = 60, 100, 16 * 10**6
 #: Below every product of unit vectors.
 _NOTHING = -2.0
 
@@ -54,6 +57,12 @@ def near_duplicates(
     keys, scores = near.pairs()
     order = np.argsort(-scores, kind="stable")
     return keys[order] // n, keys[order] % n
+
+
+def memory_of_search(n: int, per_item: int) -> int:
+    """Count the bytes that a search among n items takes: products of some rows, and pairs found."""
+    products = 4 * _ROWS * n if n <= EXACT_UP_TO else 0
+    return products + _PER_PAIR * per_item * n + _PER_ITEM * n + min(_SMALL, products)
 
 
 def near_between(

@@ -15,6 +15,7 @@ from fewpairs.error.sampling import Drawn
 from fewpairs.factored.factors import factored_entries
 from fewpairs.methods.base import Fit, KnownOption, Method
 from fewpairs.methods.fitted.choice import choose_core
+from fewpairs.methods.fitted.near_duplicates import memory_of_search
 from fewpairs.methods.fitted.stage import FEW, Sample, Stage
 from fewpairs.methods.options import COUNT, KNOWN, SHARE, Check, option
 from fewpairs.numerics import most_affordable
@@ -170,6 +171,13 @@ class Fitted(Method):
         lines -= planner.price_of_lines(held, held, held)
         pairs = self._tuning_pairs(self.price(planner, landmarks) // planner.per_entry)
         return lines + (pairs * planner.per_entry if _redrawn(last.state.sample, pairs) else 0)
+
+    def working_memory(self, planner: Planner, landmarks: int) -> int:
+        """Count profiles in single precision, and the search for near-duplicates among them."""
+        profiles = 4 * planner.sides * landmarks
+        if not self._near_share(landmarks, square=planner.square):
+            return profiles
+        return profiles + memory_of_search(max(planner.n, planner.m), self.neighbors)
 
     def refit(self, fit: Fit, more: Drawn, values: FloatArray) -> Fit:
         """Tune again, on further pairs too."""
