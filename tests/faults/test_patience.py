@@ -45,7 +45,8 @@ def test_a_call_that_fails_now_and_then_is_made_again_and_changes_nothing(kind, 
     # Promise 20.
     quiet = dense(FaultySimilarity(MATRIX).similarity(kind, block_size=16))
     faulty = FaultySimilarity(MATRIX, lambda call: RuntimeError("500") if call % 3 == 1 else None)
-    similarity = faulty.similarity(kind, later=later, block_size=16, retry=4)
+    # With several under way a call may fail several times in a row.
+    similarity = faulty.similarity(kind, later=later, block_size=16, retry=40, backoff=1e-6)
     state = random.getstate(), np.random.get_state()[1].copy()  # noqa: NPY002
     matrix = approximated(similarity)
     np.testing.assert_array_equal(matrix.to_dense(), quiet)
@@ -159,8 +160,10 @@ def test_what_an_exception_asks_for_is_waited_for(monkeypatch):
     monkeypatch.setattr("fewpairs.oracle.calls._sleep", sleep)
     monkeypatch.setattr("fewpairs.oracle.waiting.time.monotonic", lambda: 0.0)
     faulty = FaultySimilarity(MATRIX, {0: OverloadedError(retry_after=17)})
-    assert Caller(Patience(retry=1)).call(faulty.pair, 0, 1) == MATRIX[0, 1]
+    caller = Caller(Patience(retry=1))
+    assert caller.call(faulty.pair, 0, 1) == MATRIX[0, 1]
     assert waits[0] == 17
+    assert waits[1:] == [17]  # time stands still here, and so does everybody else's next call
 
 
 def test_who_asks_to_come_back_much_later_is_not_waited_for():

@@ -108,6 +108,15 @@ def test_two_sets_targets_and_selections_cope_too():
             assert matrix.evaluations <= 0.5 * N * (N + 1) / 2
 
 
+def test_skipped_pairs_tune_nothing():
+    exact = 5 + smooth(120)
+    similarity = Counter(punched(exact, 0.1)).similarity("pair", on_nonfinite="skip")
+    matrix = fp.approximate(
+        range(120), similarity, landmarks=20, tuning=0.3, near=0.0, random_state=0
+    )
+    assert np.linalg.norm(matrix.to_dense() - exact) / np.linalg.norm(exact) < 0.002
+
+
 def test_without_holes_nothing_changes(kind):
     similarity = Counter(smooth()).similarity(kind)
     plain = fp.approximate(range(N), similarity, landmarks=8, random_state=0)

@@ -15,7 +15,7 @@ from fewpairs.items.items import Items
 from fewpairs.items.records import field_of
 from fewpairs.similarities.function import as_similarity
 from fewpairs.similarities.parts import aligned_values, block_values, common_block_size
-from fewpairs.similarities.protocol import Pair, Similarity
+from fewpairs.similarities.protocol import Pair, Similarity, is_async
 from fewpairs.similarities.strings import StringSimilarity
 
 
@@ -65,6 +65,12 @@ class RecordSimilarity(Similarity):
         self.missing = _checked_missing(missing)
         self._parts = [_Part.of(name, given) for name, given in fields.items()]
         ready = [part.similarity for part in self._parts]
+        if any(is_async(getattr(part, kind)) for part in ready for kind in part.kinds):
+            raise InputError(
+                "the similarity of a field is an async function.",
+                "Fields are compared one after the other, within one call.",
+                "Write the whole comparison as one async function of two records.",
+            )
         self.symmetric = all(part.symmetric for part in ready)
         self.symmetry_proven = all(part.symmetry_proven for part in ready)
         self.evaluations_per_entry = max(part.evaluations_per_entry for part in ready)
