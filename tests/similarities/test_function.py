@@ -10,7 +10,9 @@ import fewpairs as fp
 from fewpairs.errors import InputError, SimilarityError
 from fewpairs.items.items import Items, as_items
 from fewpairs.similarities import base
+from fewpairs.similarities.cost import Cost
 from fewpairs.similarities.function import FACTS, METHODS, as_similarity
+from fewpairs.similarities.patience import Patience
 from fewpairs.similarities.protocol import Similarity
 
 
@@ -28,6 +30,7 @@ class Declared:
     evaluations_per_entry = 4
     symmetry_proven = True
     fingerprint = "declared, third edition"
+    patience, cost = Patience(retry=2), Cost(0.5, "USD")
 
     def __init__(self):
         self.called = []
@@ -69,7 +72,7 @@ def test_an_object_of_any_class_keeps_all_that_it_declares():
 
 
 def test_nothing_that_the_protocol_declares_is_left_out():
-    derived = {"kinds", "with_diagonal", "symmetrized"}
+    derived = {"kinds", "with_diagonal", "symmetrized", "with_patience", "with_cost"}
     declared = {*Similarity.__annotations__, *vars(Similarity)}
     public = {name for name in declared if not name.startswith("_")}
     assert {*FACTS, *METHODS} == public - derived

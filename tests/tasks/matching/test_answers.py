@@ -46,7 +46,9 @@ def test_recall_of_half_of_the_matches():
 def test_recall_of_names_what_is_missing():
     matrix, _ = smooth(60)
     every = matches_of(matrix, 0.5)
-    stated = fp.recall_of(every[1:], range(60), fp.Precomputed(matrix), above=0.5, recall=0.999)
+    stated = fp.recall_of(
+        every[1:], range(60), fp.Precomputed(matrix), above=0.5, recall=0.999, random_state=0
+    )
     assert stated.value == pytest.approx((len(every) - 1) / len(every))
     left, right, scores = stated.examples
     assert [left.tolist(), right.tolist()] == [[every[0, 0]], [every[0, 1]]]
