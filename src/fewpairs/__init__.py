@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 
 #: Public name → module that holds it. Modules load on first use: importing fewpairs is instant.
 _HOMES = {
+    "Journal": "oracle.journal.journal",
     "Oracle": "oracle.oracle",
     "Precomputed": "similarities.precomputed",
     "RecordSimilarity": "similarities.records",

@@ -19,6 +19,7 @@ class Declared:
 
     name = "declared"
     symmetric = True
+    version = "3"
     parameters = {"version": 3}  # noqa: RUF012
     block_size = (7, 5)
     diagonal = 2.0

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from fewpairs.arrays import FloatArray, RandomState
+from fewpairs.arrays import BoolArray, FloatArray, RandomState
 from fewpairs.errors import AsymmetryError
 from fewpairs.oracle.memory import Memory
 from fewpairs.oracle.requests import Planner, Rectangle, Request, Scattered
+from fewpairs.oracle.twins import Twins
 
 
 class Ledger:
@@ -50,7 +51,10 @@ class Ledger:
         self.unfinished: dict[str, Any] | None = None
         self.drawn_from: RandomState = None
         self.refused: AsymmetryError | None = None
+        #: Items of the same content, where a journal tells them; then one is evaluated for all.
+        self.twins: Twins | None = None
         self._earlier: Memory | None = None
+        self._behind: list[Scattered] = []
 
     def begin(self, empty: Memory) -> None:
         """Start a run that knows nothing yet."""
@@ -71,21 +75,76 @@ class Ledger:
         """Begin with what was paid for elsewhere."""
         self._earlier, self.evaluations = memory, evaluations
 
+    def earlier(self, empty: Memory) -> Memory:
+        """Return the memory of what was paid for before, to be added to."""
+        if self._earlier is None:
+            self._earlier = empty
+        return self._earlier
+
+    def forget_earlier(self) -> None:
+        """Forget what was paid for elsewhere: it turned out not to belong here."""
+        self._earlier = None
+
     def to_evaluate(self, request: Request, planner: Planner) -> Iterator[Request]:
         """Yield what must be evaluated of a request, and copy what was paid for before."""
         for part in self._unknown(request, planner):
-            if self._earlier is None:
-                yield part
-                continue
-            self.memory.store(part, self._earlier.answer(part))
-            rest = list(unknown_part(part, self._earlier, planner))
-            self.spent += (part.size - sum(r.size for r in rest)) * planner.per_entry
-            yield from rest
+            rest = [part]
+            if self._earlier is not None:
+                known = self._earlier.answer(part if self.twins is None else self.twins.first(part))
+                unknown = np.isnan(known)
+                if not unknown.all():
+                    self.memory.store(part, known)
+                    rest = list(unknown_part(part, unknown, planner))
+                    self.spent += (part.size - sum(r.size for r in rest)) * planner.per_entry
+            for missing in rest:
+                yield from self._own(missing)
+
+    def _own(self, request: Request) -> Iterator[Request]:
+        """Yield a request without the pairs that stand behind others of the same content."""
+        if self.twins is None:
+            yield request
+            return
+        own, behind = self.twins.apart(request)
+        if behind is not None:
+            self._behind.append(behind)
+        if own is not None:
+            yield own
+
+    def owed(self, planner: Planner) -> Iterator[Request]:
+        """Yield what pairs that were left out need, and no request has asked for by now."""
+        if self.twins is None or not self._behind:
+            return
+        i, j = (
+            np.concatenate(side) for side in zip(*(r.pairs() for r in self._behind), strict=True)
+        )
+        first = self.twins.first(Scattered(i, j))
+        unknown = np.isnan(self._of_twins(first))
+        i, j = first.rows[unknown], first.columns[unknown]
+        a, b = (np.minimum(i, j), np.maximum(i, j)) if self.memory.symmetric else (i, j)
+        once = np.unique(a * planner.m + b, return_index=True)[1]
+        yield from planner.lists(i[once], j[once])
+
+    def settle(self, planner: Planner) -> None:
+        """Copy to the pairs that were left out what was evaluated for others of their content."""
+        for request in self._behind:
+            assert self.twins is not None  # noqa: S101 - nothing was left out otherwise
+            values = self._of_twins(self.twins.first(request))
+            self.memory.store(request, values)
+            self.spent += int((~np.isnan(values)).sum()) * planner.per_entry
+        self._behind = []
+
+    def _of_twins(self, first: Request) -> FloatArray:
+        found = self.memory.answer(first)
+        if self.memory.assumed:  # declared for this run alone, of items with themselves
+            found = np.where(first.rows == first.columns, np.nan, found)
+        if self._earlier is None:
+            return found
+        return np.where(np.isnan(found), self._earlier.answer(first), found)
 
     def _unknown(self, request: Request, planner: Planner) -> Iterator[Request]:
         """Yield what this run does not know; of few items, not even a block has known entries."""
         if isinstance(request, Scattered) or planner.by_pairs_only or not planner.few_items:
-            yield from unknown_part(request, self.memory, planner)
+            yield from unknown_part(request, np.isnan(self.memory.answer(request)), planner)
             return
         unknown = np.isnan(self.memory.answer(request))
         whole = unknown.all(axis=1)
@@ -98,20 +157,19 @@ class Ledger:
         """Remember an answer."""
         self.memory.store(request, values)
 
-    def count(self, evaluations: int) -> None:
-        """Count what the similarity was asked for just now."""
+    def count(self, evaluations: int, *, spent: bool = True) -> None:
+        """Count what the similarity was asked for just now, for this run unless said otherwise."""
         self.evaluations += evaluations
-        self.spent += evaluations
+        self.spent += evaluations if spent else 0
 
 
-def unknown_part(request: Request, memory: Memory, planner: Planner) -> Iterator[Request]:
-    """Yield what a memory does not know of a request.
+def unknown_part(request: Request, unknown: BoolArray, planner: Planner) -> Iterator[Request]:
+    """Yield what is not known of a request.
 
     A block is asked for whole or not at all, because a part of it would be computed differently in
     the last bits; so is each row of single pairs of a similarity that is written as a block only.
     Others get the missing pairs alone.
     """
-    unknown = np.isnan(memory.answer(request))
     scattered = isinstance(request, Scattered)
     if unknown.all() or (unknown.any() and not scattered and not planner.by_pairs_only):
         yield request

@@ -14,6 +14,7 @@ from fewpairs.error.audit import draw_audit, judge
 from fewpairs.errors import AllPairsWarning, BudgetExceededWarning, warn
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.methods.base import Method, assemble
+from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.oracle.scale import OutgrownError, Scale
@@ -39,6 +40,7 @@ def approximate(
     selection: Any = "uniform",
     error_pairs: int | None = None,
     random_state: RandomState = None,
+    journal: JournalOption = None,
     n_jobs: int = 1,
     progress: ProgressOption = None,
     **options: Any,
@@ -75,6 +77,9 @@ def approximate(
         is spent. 0 turns the estimate off.
     random_state : int, Generator, RandomState or None
         The same seed gives the same result, whatever `n_jobs`.
+    journal : str, Path, Journal or None, default=None
+        A folder in which everything evaluated is written down as it comes. What is there is not
+        paid for again, by this call or another one, in this process or a later one.
     n_jobs : int, default=1
         Threads that call the similarity.
     progress : bool, callable or None, default=None
@@ -98,8 +103,8 @@ def approximate(
     >>> K.evaluations <= 0.1 * 500 * 501 / 2, K.error.value < 0.001
     (True, True)
     """
-    oracle = as_oracle(items, similarity, others, n_jobs, progress)
-    rng = oracle.generator(random_state)
+    oracle = as_oracle(items, similarity, others, n_jobs, progress, journal)
+    rng = oracle.generator(random_state, "approximate")
     plan = make_plan(
         oracle,
         landmarks=landmarks,

@@ -11,6 +11,7 @@ import numpy as np
 from fewpairs.arrays import FloatArray, IntArray, RandomState, generator, is_whole
 from fewpairs.errors import InputError
 from fewpairs.numerics import exponent, most_affordable
+from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.requests import Planner
 from fewpairs.run.arguments import as_oracle
@@ -93,7 +94,12 @@ class Inspection:
 
 
 def inspect(
-    items: Any, similarity: Any = None, *, sample: int | None = None, random_state: RandomState = 0
+    items: Any,
+    similarity: Any = None,
+    *,
+    sample: int | None = None,
+    random_state: RandomState = 0,
+    journal: JournalOption = None,
 ) -> Inspection:
     """Evaluate a small random square of the matrix and report what it is like.
 
@@ -109,6 +115,8 @@ def inspect(
         items (1,495 evaluations of a symmetric ``pair``); fewer, but ten, where that would be more
         than all pairs.
     random_state : int, Generator, RandomState or None, default=0
+    journal : str, Path, Journal or None, default=None
+        As for `approximate`.
 
     Returns
     -------
@@ -128,7 +136,7 @@ def inspect(
             "It is the number of items whose square is evaluated.",
             "Pass a positive integer, for example 50.",
         )
-    oracle = as_oracle(items, similarity, progress=False)
+    oracle = as_oracle(items, similarity, progress=False, journal=journal)
     if not oracle.square:
         raise InputError(
             "inspect was asked for a matrix between two sets of items.",

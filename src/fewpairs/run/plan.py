@@ -15,6 +15,7 @@ from fewpairs.errors import InputError
 from fewpairs.methods.base import Method
 from fewpairs.methods.catalogue import Chosen, find_method
 from fewpairs.methods.landmarks import Selector, as_selector, given_landmarks
+from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.parallel import count_jobs, format_bytes
 from fewpairs.run.arguments import (
@@ -306,6 +307,7 @@ def plan(
     method: str | Method = "auto",
     selection: Any = "uniform",
     error_pairs: int | None = None,
+    journal: JournalOption = None,
     n_jobs: int = 1,
     timed: bool = True,
     **options: Any,
@@ -315,7 +317,7 @@ def plan(
     Parameters
     ----------
     items, similarity, others, landmarks, budget, target_error, method, selection, error_pairs, \
-    n_jobs, **options
+    journal, n_jobs, **options
         As for `approximate`; with an `Oracle`, what the timed sample buys is not paid for again.
     timed : bool, default=True
         Evaluate a few pairs, for about a tenth of a second, to tell the time.
@@ -334,7 +336,7 @@ def plan(
       evaluations  50,775 (10.14% of all pairs), 2,000 of them for the error estimate
       memory       400 kB
     """
-    oracle = as_oracle(items, similarity, others, progress=False)
+    oracle = as_oracle(items, similarity, others, progress=False, journal=journal)
     settled = make_plan(
         oracle,
         landmarks=landmarks,

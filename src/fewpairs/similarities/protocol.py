@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Self
 
@@ -48,6 +48,8 @@ class Similarity:
         Identifies the similarity in files, together with `parameters`.
     symmetric : bool
         Whether Δ(x, y) = Δ(y, x). There is no default: it must be declared.
+    version : str
+        Of the code that computes the values; changed whenever they change. A journal needs it.
     parameters : mapping
         Everything that changes the values, in types that JSON can hold.
     block_size : int, (int, int) or None
@@ -79,6 +81,7 @@ class Similarity:
 
     name: str = ""
     symmetric: bool
+    version: str = ""
     parameters: Mapping[str, Any] = {}
     block_size: int | tuple[int, int] | None = None
     diagonal: float | None = None
@@ -100,9 +103,34 @@ class Similarity:
 
     @property
     def fingerprint(self) -> str:
-        """Name and parameters in one line, the same on every machine."""
+        """Name, parameters and version in one line, the same on every machine."""
         name = self.name or type(self).__name__
-        return name + json.dumps(dict(self.parameters), sort_keys=True, default=repr)
+        version = f" version {self.version}" if self.version else ""
+        return name + json.dumps(dict(self.parameters), sort_keys=True, default=repr) + version
+
+    @property
+    def identity(self) -> str | None:
+        """What a journal knows the similarity by: all that its values depend on, but the items.
+
+        None where that cannot be told, because name or version are not declared.
+        """
+        return self.fingerprint if self.name and self.version else None
+
+    def content(self, items: Items) -> Iterable[bytes] | None:  # noqa: ARG002 - as others need it
+        """Return what of each prepared item its similarities depend on, for a journal's keys.
+
+        None stands for the items as the user has given them.
+        """
+        return None
+
+    @property
+    def underlying(self) -> Similarity:
+        """What a journal keeps in place of this: something that this is a plain function of."""
+        return self
+
+    def from_underlying(self, values: FloatArray) -> FloatArray:
+        """Return the similarities that belong to values of `underlying`."""
+        return values
 
     def prepare(self, items: Items) -> Items:
         """Turn items into what the other methods take; called once for each set of items."""

@@ -7,6 +7,7 @@ from typing import Any
 from fewpairs.arrays import RandomState, is_whole
 from fewpairs.error.recall import check_recall
 from fewpairs.errors import InputError
+from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import one_blas_thread
 from fewpairs.run.arguments import as_oracle, evaluations_of
@@ -28,6 +29,7 @@ def find_nearest(
     budget: float | None = None,
     guide: Any = "auto",
     random_state: RandomState = None,
+    journal: JournalOption = None,
     n_jobs: int = 1,
     progress: ProgressOption = None,
 ) -> Found:
@@ -47,7 +49,7 @@ def find_nearest(
         The share of all true neighbours to find: the lower end of the stated interval.
     budget : int or float, optional
         The most to spend: evaluations, or (a float below 1) a share of all pairs.
-    guide, random_state, n_jobs, progress : as for `find_pairs`
+    guide, random_state, journal, n_jobs, progress : as for `find_pairs`
 
     Returns
     -------
@@ -67,7 +69,7 @@ def find_nearest(
             f"k is {k!r}.", "It is a number of neighbours.", "Pass a positive integer."
         )
     wanted = check_recall(recall)
-    oracle = as_oracle(items, similarity, others, n_jobs, progress)
+    oracle = as_oracle(items, similarity, others, n_jobs, progress, journal)
     names = read_ids(ids, oracle)
     allowed = oracle.planner.price_of_everything
     if budget is not None:
@@ -75,7 +77,7 @@ def find_nearest(
     guides = as_guides(
         guide, oracle.items, None if oracle.square else oracle.others, oracle.similarity
     )
-    rng = oracle.generator(random_state)
+    rng = oracle.generator(random_state, "find_nearest")
     with oracle.run(allowed, rng), one_blas_thread():
         run = Neighborhoods(oracle, int(k), allowed, wanted, rng, nearest_last=distance)
         rows, columns, values = run.carry_out(guides)

@@ -7,6 +7,7 @@ from typing import Any
 from fewpairs.arrays import RandomState
 from fewpairs.error.recall import check_recall
 from fewpairs.errors import RecallMissedWarning, warn
+from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import one_blas_thread
 from fewpairs.run.arguments import as_oracle, evaluations_of
@@ -32,6 +33,7 @@ def find_pairs(
     guide: Any = "auto",
     one_to_one: bool = False,
     random_state: RandomState = None,
+    journal: JournalOption = None,
     n_jobs: int = 1,
     progress: ProgressOption = None,
 ) -> Found:
@@ -69,6 +71,8 @@ def find_pairs(
         Of two sets: keep only the best assignment, in which no item is matched twice.
     random_state : int, Generator, RandomState or None
         The same seed gives the same result, whatever `n_jobs`.
+    journal : str, Path, Journal or None, default=None
+        As for `approximate`.
     n_jobs : int, default=1
         Threads that call the similarity.
     progress : bool, callable or None, default=None
@@ -90,7 +94,7 @@ def find_pairs(
     """
     threshold = Threshold.of(above, below)
     wanted = check_recall(recall)
-    oracle = as_oracle(items, similarity, others, n_jobs, progress)
+    oracle = as_oracle(items, similarity, others, n_jobs, progress, journal)
     threshold.check_range(oracle.similarity)
     names = read_ids(ids, oracle)
     if one_to_one:
@@ -102,7 +106,7 @@ def find_pairs(
     guides = as_guides(
         guide, oracle.items, None if oracle.square else oracle.others, oracle.similarity
     )
-    rng = oracle.generator(random_state)
+    rng = oracle.generator(random_state, "find_pairs")
     run = Run(oracle, universe, threshold, allowed, wanted, rng, unasked=budget is None)
     with oracle.run(allowed * oracle.planner.per_entry, rng), one_blas_thread():
         stated, keys = run.carry_out(guides)

@@ -12,6 +12,7 @@ import numpy as np
 from fewpairs.arrays import IntArray, RandomState, unmasked
 from fewpairs.error.recall import Recall, blind_pairs, check_recall
 from fewpairs.errors import InputError
+from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.run.arguments import as_oracle, evaluations_of
 from fewpairs.tasks.matching.blind import Blind
@@ -33,6 +34,7 @@ def recall_of(
     recall: float = 0.95,
     budget: float | None = None,
     random_state: RandomState = None,
+    journal: JournalOption = None,
     n_jobs: int = 1,
     progress: ProgressOption = None,
 ) -> Recall:
@@ -51,7 +53,7 @@ def recall_of(
         What the blind pairs should be able to state.
     budget : int or float, optional
         The most to spend, candidates included: evaluations, or a share of all pairs.
-    random_state, n_jobs, progress : as for `find_pairs`
+    random_state, journal, n_jobs, progress : as for `find_pairs`
 
     Returns
     -------
@@ -70,7 +72,7 @@ def recall_of(
     (0.6666666666666666, 1.0)
     """
     threshold, wanted = Threshold.of(above, below), check_recall(recall)
-    oracle = as_oracle(items, similarity, others, n_jobs, progress)
+    oracle = as_oracle(items, similarity, others, n_jobs, progress, journal)
     threshold.check_range(oracle.similarity)
     universe = Universe(*oracle.shape, square=oracle.square, symmetric=oracle.symmetric)
     keys = _keys(candidates, universe, read_ids(ids, oracle))
@@ -85,7 +87,7 @@ def recall_of(
         )
     # Other candidates, other blind pairs: whoever adds what was missed, and asks again with the
     # same seed, would otherwise be judged by the pairs that were just added.
-    seeds = oracle.generator(random_state).integers(2**63, size=4)
+    seeds = oracle.generator(random_state, "recall_of").integers(2**63, size=4)
     rng = np.random.default_rng([*seeds.tolist(), zlib.crc32(keys.tobytes())])
     with oracle.run(allowed * oracle.planner.per_entry, rng):
         labels = Labels()

@@ -1,0 +1,297 @@
+"""A journal at work for one oracle: locked, read, written to as answers come, and left clean."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fewpairs.arrays import FloatArray
+from fewpairs.errors import (
+    FileFormatError,
+    InputError,
+    JournalWarning,
+    NewerVersionError,
+    SimilarityError,
+    warn,
+)
+from fewpairs.items.items import Items
+from fewpairs.items.keys import Keys, content_keys, item_keys
+from fewpairs.oracle.journal.blocks import Block, Record, merged, read_block, write_block
+from fewpairs.oracle.journal.checking import compare
+from fewpairs.oracle.journal.folder import LOCK, SEEDS, read_json, write_json
+from fewpairs.oracle.journal.journal import Journal
+from fewpairs.oracle.journal.lock import Lock
+from fewpairs.oracle.journal.lookup import Lookup, Places
+from fewpairs.oracle.ledger import Ledger
+from fewpairs.oracle.memory import Memory
+from fewpairs.oracle.requests import Rectangle, Request, Scattered
+from fewpairs.oracle.twins import Twins
+from fewpairs.similarities.base import Similarity
+
+#: A block is written when it holds so many values, or when its oldest is so many seconds old: what
+#: a killed process loses, beside the request under way.
+_VALUES, _SECONDS = 2**20, 1.0
+
+
+class Recorder:
+    """Writes down what an oracle evaluates, and looks up what was written down before.
+
+    Parameters
+    ----------
+    journal : Journal
+    similarity : Similarity
+        Whose values are written: of one that is computed from something deeper, that.
+    sides : (Items, Items)
+        Of the rows and of the columns, for messages.
+    keys : (Keys, Keys or None)
+        Of the rows and of the columns; None if they are the same.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        similarity: Similarity,
+        sides: tuple[Items, Items],
+        keys: tuple[Keys, Keys | None],
+    ) -> None:
+        self.journal = journal
+        self._shelf = journal.at().shelf(identity_of(similarity))
+        self._sides = sides
+        left, right = keys
+        self._keys = left if right is None else np.concatenate([left, right])
+        # Positions of columns follow those of rows in one table.
+        self._shift = 0 if right is None else len(left)
+        rows = Places(left)
+        columns = rows if right is None else Places(right)
+        self.lookup = Lookup(rows, columns, right is not None and bool(similarity.symmetric))
+        distinct = rows.distinct and columns.distinct
+        self.twins = None if distinct else Twins(rows.first, columns.first)
+        self._lock = Lock(journal.path / LOCK)
+        self._depth = 0
+        self._dtype = journal.dtype or "float64"
+        self._seen: set[str] = set()
+        self._waiting: list[Record] = []
+        self._count, self._oldest = 0, 0.0
+        journal.at().exists()  # refuse what is no journal as soon as it is named
+
+    # ------------------------------------------------------------------ one writer
+
+    @contextmanager
+    def writing(self) -> Iterator[bool]:
+        """Hold the journal while it is read and written; say whether it was not held before."""
+        if self._depth == 0:
+            self._open()
+        self._depth += 1
+        try:
+            yield self._depth == 1
+        finally:
+            self._depth -= 1
+            if self._depth == 0:
+                self._lock.release()
+
+    def _open(self) -> None:
+        folder = self.journal.at()
+        folder.exists()
+        folder.make_room()
+        self._lock.acquire(self.journal.wait)
+        try:
+            folder.probe()
+            self._dtype = folder.open(self.journal.dtype)
+            self._shelf.check()
+            self._shelf.make()
+        except BaseException:
+            self._lock.release()
+            raise
+
+    # ------------------------------------------------------------------ looking up
+
+    @property
+    def unread(self) -> list[Path]:
+        """Blocks that others have written since this one last looked."""
+        return [block for block in self._shelf.blocks() if block.name not in self._seen]
+
+    def look_up(
+        self,
+        ledger: Ledger,
+        empty: Memory,
+        finish: Callable[[FloatArray], FloatArray],
+        again: Callable[[Request], FloatArray],
+    ) -> None:
+        """Put what others have written into a ledger, as paid for before.
+
+        Parameters
+        ----------
+        ledger : Ledger
+        empty : Memory
+            Where it goes if nothing was there before.
+        finish : callable
+            From values as they are written to similarities.
+        again : callable
+            Evaluates a request once more: the first time, some of what was found is compared.
+        """
+        first = not self._seen
+        found = self._fill(ledger.earlier(empty), finish)
+        if not first or not found:
+            return
+        try:
+            compare(self.journal, self._sides, found, again)
+        except BaseException:
+            ledger.forget_earlier()
+            self._seen.clear()
+            raise
+
+    def _fill(self, memory: Memory, finish: Callable[[FloatArray], FloatArray]) -> list[Record]:
+        """Put what others have written into a memory; return some of it, to be checked."""
+        blocks, bad = self.unread, []
+
+        def read(path: Path, values: bool) -> Block | None:
+            if path in bad:
+                return None
+            try:
+                return read_block(path, self._shelf.checksum, values=values)
+            except NewerVersionError:
+                raise
+            except FileFormatError:
+                bad.append(path)
+                return None
+
+        samples = self.lookup.fill(memory, blocks, read, finish)
+        self._seen.update(block.name for block in blocks)
+        self._set_aside(bad)
+        order = np.random.default_rng(len(blocks)).permutation(len(samples))
+        return [samples[k] for k in order[: self.journal.check]]
+
+    def _set_aside(self, bad: list[Path]) -> None:
+        for path in bad:
+            path.rename(path.with_name(path.name + ".bad"))
+        if bad:
+            warn(
+                JournalWarning(
+                    f"{len(bad)} of the files in {str(self._shelf.path)!r} were damaged, the first "
+                    f"of them {bad[0].name}. They are set aside, with .bad behind their names, and "
+                    "what they held is evaluated again where it is needed."
+                )
+            )
+
+    # ------------------------------------------------------------------ writing down
+
+    def rounded(self, values: FloatArray) -> FloatArray:
+        """Return values as they will be found again."""
+        if self._dtype == "float64":
+            return values
+        with np.errstate(over="ignore"):
+            rounded = values.astype(np.float32)
+        if np.isinf(rounded).any():
+            raise SimilarityError(
+                f"the similarity returned {np.nanmax(np.abs(values)):.6g}, which single precision "
+                "cannot hold.",
+                'The journal was made with dtype="float32".',
+                'Choose another folder, and dtype="float64".',
+            )
+        return rounded.astype(np.float64)
+
+    def add(self, request: Request, values: FloatArray) -> None:
+        """Take an answer, and write a block when enough has come; NaN is left out."""
+        good = ~np.isnan(values)
+        if not good.all():
+            kind = Scattered if isinstance(request, Rectangle) else type(request)
+            i, j = request.pairs()
+            there = good.ravel()
+            request, values = kind(i[there], j[there]), values[good]
+        if request.size:
+            if not self._waiting:
+                self._oldest = time.monotonic()
+            shifted = type(request)(request.rows, request.columns + self._shift)
+            self._waiting.append(Record(shifted, values))
+            self._count += request.size
+        if self._count >= _VALUES or time.monotonic() - self._oldest > _SECONDS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is waiting, so that whatever happens next cannot lose it."""
+        if not self._waiting:
+            return
+        block = self._shelf.next_block()
+        records = merged(self._waiting)
+        write_block(block, records, self._keys, self._shelf.checksum, self._dtype)
+        self._seen.add(block.name)
+        self._waiting, self._count = [], 0
+
+    # ------------------------------------------------------------------ draws
+
+    def seed(self, call: str) -> int:
+        """Return the seed of a call without one: drawn once for these items, and written down."""
+        items = hashlib.sha256(call.encode() + b"\0" + self._keys.tobytes())
+        items.update(self._shift.to_bytes(8, "little"))
+        name = items.hexdigest()[:32]
+        path = self._shelf.path / SEEDS
+        with self.writing():
+            seeds: dict[str, Any] = {}
+            if path.exists():
+                try:
+                    seeds = read_json(path)
+                except FileFormatError:
+                    self._set_aside([path])
+            found = seeds.get(name)
+            if not isinstance(found, str) or not found.isdecimal() or len(found) > 40:  # noqa: PLR2004
+                found = str(secrets.randbits(128))
+                write_json(path, seeds | {name: found})
+            return int(found)
+
+
+def recorder_of(
+    journal: Journal, similarity: Similarity, sides: list[tuple[Items, Items]]
+) -> Recorder:
+    """Attach a journal to the items of a matrix; everything that it needs is checked now.
+
+    Parameters
+    ----------
+    journal : Journal
+    similarity : Similarity
+        Whose values are written.
+    sides : list of (Items, Items)
+        One set of items or two, each as given and as prepared.
+    """
+    identity_of(similarity)  # before items are looked at
+    keys = _keys(journal, similarity, sides)
+    return Recorder(journal, similarity, (sides[0][0], sides[-1][0]), keys)
+
+
+def _keys(
+    journal: Journal, similarity: Similarity, sides: list[tuple[Items, Items]]
+) -> tuple[Keys, Keys | None]:
+    given: list[Any] = [journal.key] * len(sides)
+    if len(sides) > 1 and journal.key is not None and not callable(journal.key):
+        given = list(journal.key)
+        if len(given) != len(sides):
+            raise InputError(
+                f"there are keys for {len(given)} sets of items, and there are two.",
+                "Each of both has its own.",
+                "Pass a pair of sequences, or a function from an item to its key.",
+            )
+    found = []
+    for (items, prepared), key in zip(sides, given, strict=True):
+        content = None if key is not None else similarity.content(prepared)
+        found.append(item_keys(items, key) if content is None else content_keys(content))
+    return found[0], found[1] if len(found) > 1 else None
+
+
+def identity_of(similarity: Similarity) -> str:
+    """Return what a similarity is known by in a journal, or refuse it."""
+    identity = similarity.identity
+    if identity is None:
+        raise InputError(
+            f"{similarity!r} has no declared name and version.",
+            "A journal knows a similarity by them: code that has changed must not find the values "
+            "of what it was.",
+            'Pass fewpairs.similarity(…, name="my model", version="1"), or set name and version on '
+            "your class; a new version begins anew.",
+        )
+    return f"{identity} {'symmetric' if similarity.symmetric else 'asymmetric'}"
