@@ -44,7 +44,8 @@ def atomic(path: Path) -> Iterator[Path]:
         unfinished.chmod(0o666 & ~_umask())
         unfinished.replace(path)
     except BaseException as error:
-        unfinished.unlink(missing_ok=True)
+        with suppress(OSError):  # a disk that fails may fail here too; the next writer removes it
+            unfinished.unlink(missing_ok=True)
         if isinstance(error, OSError) and not isinstance(error, FewpairsError):
             raise _unwritten(path, error) from error
         raise

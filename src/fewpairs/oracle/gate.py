@@ -254,8 +254,8 @@ class Gate:
             self._answer(chain.from_iterable(asked), ended, own=True)
             self._answer(self._ledger.owed(self.planner), ended, own=False)
             self._ledger.settle(self.planner)
-            if outermost:
-                ended.fault = ended.fault or self._written_out()
+            unwritten = self._written_out() if outermost else None
+            ended.fault = ended.fault or unwritten
         self._ledger.seconds += time.perf_counter() - begun
         if ended.fault is not None:
             self._fail(ended.fault)

@@ -73,7 +73,7 @@ class Shelf:
 
     def make(self) -> None:
         """Make the folder of this similarity, with its name in it."""
-        self.path.mkdir(exist_ok=True)
+        make_folder(self.path)
         if not (self.path / _SIMILARITY).exists():
             write_json(self.path / _SIMILARITY, {"identity": self.identity})
 
@@ -130,10 +130,7 @@ class Folder:
 
     def make_room(self) -> None:
         """Make the folder itself, in which a lock can lie."""
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise unwritable(self.path / LOCK, error) from error
+        make_folder(self.path)
 
     def open(self, dtype: str | None) -> str:
         """Return the type of the values, in a journal that is made if there is none yet."""
@@ -157,7 +154,7 @@ class Folder:
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
-            raise unwritable(self.path / LOCK, error) from error
+            raise unwritable(self.path, error) from error
 
     def _check(self, facts: dict[str, Any]) -> None:
         version = facts.get("version")
@@ -180,6 +177,14 @@ class Folder:
                 f"This fewpairs knows {' and '.join(DTYPES)}.",
                 "Upgrade fewpairs, or choose another folder.",
             )
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder of a journal, unless it is there."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(path, error) from error
 
 
 def write_json(path: Path, facts: dict[str, Any]) -> None:

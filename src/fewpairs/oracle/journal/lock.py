@@ -70,7 +70,7 @@ class Lock:
         except FileExistsError:
             return False
         except OSError as error:
-            raise unwritable(self._path, error) from error
+            raise unwritable(self._path.parent, error) from error
         try:
             if fcntl is None:
                 self._handle = handle
@@ -83,7 +83,7 @@ class Lock:
             pass
         except OSError as error:
             os.close(handle)
-            raise unwritable(self._path, error) from error
+            raise unwritable(self._path.parent, error) from error
         os.close(handle)
         return False
 
@@ -98,9 +98,11 @@ class Lock:
         try:
             os.ftruncate(self._handle, 0)
             os.pwrite(self._handle, json.dumps(holder).encode(), 0)
-        except OSError as error:
+        except BaseException as error:
             self.release()
-            raise unwritable(self._path, error) from error
+            if isinstance(error, OSError):
+                raise unwritable(self._path.parent, error) from error
+            raise
 
     def _recover(self) -> None:
         """Take a lock from the children of a dead holder: a new file takes its place."""
@@ -149,10 +151,10 @@ class Lock:
         )
 
 
-def unwritable(path: Path, error: OSError) -> UnwritableError:
+def unwritable(folder: Path, error: OSError) -> UnwritableError:
     """Make the error of a journal that cannot be written to."""
     return UnwritableError(
-        f"the journal {str(path.parent)!r} cannot be written: {error.strerror or error}.",
+        f"the journal {str(folder)!r} cannot be written: {error.strerror or error}.",
         "What is evaluated is written down there as it comes.",
         "Choose another folder, or make this one writable.",
     )

@@ -27,7 +27,7 @@ from fewpairs.oracle.journal.blocks import Block, Record, merged, read_block, wr
 from fewpairs.oracle.journal.checking import compare
 from fewpairs.oracle.journal.folder import LOCK, SEEDS, read_json, write_json
 from fewpairs.oracle.journal.journal import Journal
-from fewpairs.oracle.journal.lock import Lock
+from fewpairs.oracle.journal.lock import Lock, unwritable
 from fewpairs.oracle.journal.lookup import Lookup, Places
 from fewpairs.oracle.ledger import Ledger
 from fewpairs.oracle.memory import Memory
@@ -170,7 +170,10 @@ class Recorder:
 
     def _set_aside(self, bad: list[Path]) -> None:
         for path in bad:
-            path.rename(path.with_name(path.name + ".bad"))
+            try:
+                path.rename(path.with_name(path.name + ".bad"))
+            except OSError as error:
+                raise unwritable(self._shelf.path, error) from error
         if bad:
             warn(
                 JournalWarning(
