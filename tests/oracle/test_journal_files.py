@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 
 import numpy as np
@@ -272,11 +273,12 @@ def test_a_second_writer_is_refused_with_the_name_of_the_first(tmp_path):
 
 def test_a_second_writer_may_wait(tmp_path):
     child = holding(tmp_path)
-    killer = subprocess.Popen(["sh", "-c", f"sleep 0.5; kill -9 {child.pid}"])
+    killer = threading.Timer(0.5, child.kill)
+    killer.start()
     made, asked = oracle(tmp_path, wait=30)
     made.columns([0])
     child.communicate()
-    killer.wait()
+    killer.join()
     assert len(asked) == 36
 
 

@@ -24,6 +24,7 @@ from fewpairs.cli.options import (
     GammaOption,
     IdOption,
     JobsOption,
+    JournalOption,
     JsonOption,
     OtherTableOption,
     OwnSimilarityOption,
@@ -63,6 +64,7 @@ def match(
     encoding: EncodingOption = "utf-8",
     delimiter: DelimiterOption = None,
     form: FormatOption = "csv",
+    journal: JournalOption = None,
     seed: SeedOption = 0,
     jobs: JobsOption = 1,
     as_json: JsonOption = False,
@@ -77,6 +79,7 @@ def match(
         Form(encoding, delimiter, form),
         Choice(similarity, asymmetric, gamma, vectors),
         jobs,
+        journal,
     )
     with _kept(compared, output, vectors) as answers:
         found = answers.find_pairs(
@@ -110,6 +113,7 @@ def dedupe(
     encoding: EncodingOption = "utf-8",
     delimiter: DelimiterOption = None,
     form: FormatOption = "csv",
+    journal: JournalOption = None,
     seed: SeedOption = 0,
     jobs: JobsOption = 1,
     as_json: JsonOption = False,
@@ -124,6 +128,7 @@ def dedupe(
         Form(encoding, delimiter, form),
         Choice(similarity, asymmetric, gamma, vectors),
         jobs,
+        journal,
     )
     labels: list[int] | None = None
     with _kept(compared, output, vectors) as answers:
@@ -159,6 +164,7 @@ def neighbors(
     encoding: EncodingOption = "utf-8",
     delimiter: DelimiterOption = None,
     form: FormatOption = "csv",
+    journal: JournalOption = None,
     seed: SeedOption = 0,
     jobs: JobsOption = 1,
     as_json: JsonOption = False,
@@ -173,6 +179,7 @@ def neighbors(
         Form(encoding, delimiter, form),
         Choice(similarity, asymmetric, gamma, vectors),
         jobs,
+        journal,
     )
     with _kept(compared, output, vectors) as answers:
         found = answers.find_nearest(

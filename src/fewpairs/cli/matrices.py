@@ -14,6 +14,7 @@ from fewpairs.cli.options import (
     GammaOption,
     ItemsFile,
     JobsOption,
+    JournalOption,
     LandmarksOption,
     MethodOption,
     OthersOption,
@@ -41,6 +42,7 @@ def plan(
     gamma: GammaOption = None,
     vectors: VectorsOption = None,
     others: OthersOption = None,
+    journal: JournalOption = None,
     jobs: JobsOption = 1,
 ) -> None:
     """Say what a run would cost."""
@@ -55,6 +57,7 @@ def plan(
         budget=whole_budget(budget),
         target_error=target_error,
         method=method,
+        journal=journal,
         n_jobs=jobs,
     )
     typer.echo(settled.described(call=f"--landmarks {settled.most_landmarks}"))
@@ -73,6 +76,7 @@ def approximate(
     others: OthersOption = None,
     target_error: TargetOption = None,
     error_pairs: Annotated[int | None, typer.Option(help="Pairs for the error estimate.")] = None,
+    journal: JournalOption = None,
     seed: SeedOption = 0,
     jobs: JobsOption = 1,
 ) -> None:
@@ -92,6 +96,7 @@ def approximate(
         named_similarity(similarity, gamma=gamma, vectors=vectors),
         None if others is None else read_items(others, column),
         jobs,
+        journal=journal,
     )
     with kept_unless_done(oracle, output, vectors):
         matrix = run(

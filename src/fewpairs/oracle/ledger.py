@@ -93,8 +93,11 @@ class Ledger:
                 known = self._earlier.answer(part if self.twins is None else self.twins.first(part))
                 unknown = np.isnan(known)
                 if not unknown.all():
+                    # What this run has asked for too was there when it was first carried out, and
+                    # did not change how the rest was asked for.
+                    mine = np.isnan(self.memory.answer(part)) == unknown
                     self.memory.store(part, known)
-                    rest = list(unknown_part(part, unknown, planner))
+                    rest = list(unknown_part(part, unknown, planner, shared=not mine.all()))
                     self.spent += (part.size - sum(r.size for r in rest)) * planner.per_entry
             for missing in rest:
                 yield from self._own(missing)
@@ -163,20 +166,30 @@ class Ledger:
         self.spent += evaluations if spent else 0
 
 
-def unknown_part(request: Request, unknown: BoolArray, planner: Planner) -> Iterator[Request]:
+def unknown_part(
+    request: Request, unknown: BoolArray, planner: Planner, *, shared: bool = False
+) -> Iterator[Request]:
     """Yield what is not known of a request.
 
     A block is asked for whole or not at all, because a part of it would be computed differently in
     the last bits; so is each row of single pairs of a similarity that is written as a block only.
-    Others get the missing pairs alone.
+    Others get the missing pairs alone; and so do blocks that share pairs with other runs.
     """
-    scattered = isinstance(request, Scattered)
-    if unknown.all() or (unknown.any() and not scattered and not planner.by_pairs_only):
+    if unknown.all():
         yield request
-    elif unknown.any():
+    elif unknown.any() and (isinstance(request, Scattered) or planner.by_pairs_only):
         i, j = request.pairs()
         missing = unknown.ravel()
-        if scattered and planner.by_block_only:
+        if isinstance(request, Scattered) and planner.by_block_only and not shared:
             missing = np.isin(i, i[missing])
         kind = type(request) if isinstance(request, Scattered) else Scattered
         yield kind(i[missing], j[missing])
+    elif unknown.any() and not shared:
+        yield request
+    elif unknown.any():
+        whole = unknown.all(axis=1)
+        if whole.any():
+            yield Rectangle(request.rows[whole], request.columns)
+        rest = ~whole & unknown.any(axis=1)
+        if rest.any():
+            yield Rectangle(request.rows[rest], request.columns[unknown[rest].any(axis=0)])

@@ -12,13 +12,15 @@ from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.items.keys import Keys
 from fewpairs.oracle.journal.blocks import Block, Record
 from fewpairs.oracle.memory import Memory
-from fewpairs.oracle.requests import Ordered, Rectangle, Request, Scattered
+from fewpairs.oracle.requests import Rectangle, Request, Scattered
 
 #: Reads a block, with its values or without; None if it is damaged.
 Read = Callable[[Path, bool], Block | None]
 #: A line becomes a whole line of the memory if at least half of it was evaluated: it then takes no
 #: more room than its entries would take one by one.
 _HALF = 2
+#: A prime, so that entries that are checked lie now here, now there in their records.
+_STRIDE = 7919
 
 
 class Places:
@@ -68,9 +70,14 @@ class Lookup:
     reversible: bool
 
     def fill(
-        self, memory: Memory, blocks: Sequence[Path], read: Read, finish: Callable[..., FloatArray]
+        self,
+        memory: Memory,
+        blocks: Sequence[Path],
+        read: Read,
+        finish: Callable[..., FloatArray],
+        check: int,
     ) -> list[Record]:
-        """Put what is known into a memory; return one entry of each record, to be checked.
+        """Put what is known into a memory; return some entries of each record, to be checked.
 
         Parameters
         ----------
@@ -80,6 +87,8 @@ class Lookup:
         read : callable
         finish : callable
             From values as they are written to those that the memory holds.
+        check : int
+            How many entries of each.
         """
         self._make_room(memory, blocks, read)
         samples: list[Record] = []
@@ -88,8 +97,8 @@ class Lookup:
                 for record in self._here(read(path, True), backwards=backwards):
                     whole = Record(record.request, finish(record.values))
                     _store(memory, whole)
-                    if not backwards:
-                        samples.append(_one_of(whole, len(samples)))
+                    if check and not backwards:
+                        samples.append(_some_of(whole, check, len(samples)))
         index = memory.columns.index
         memory.columns.finish(index[~np.isnan(memory.columns.get(index)).any(axis=0)])
         return samples
@@ -159,10 +168,12 @@ def _store(memory: Memory, record: Record) -> None:
             memory.store(part, values[np.ix_(down, along)])
 
 
-def _one_of(record: Record, number: int) -> Record:
-    """Return a single entry of a record; another one of every next."""
-    request, at = record.request, number * 7919 % record.request.size
-    i, j = divmod(at, len(request.columns)) if isinstance(request, Rectangle) else (at, at)
-    kind = Ordered if isinstance(request, Ordered) else Scattered
-    single = kind(request.rows[i : i + 1], request.columns[j : j + 1])
-    return Record(single, record.values.ravel()[at : at + 1])
+def _some_of(record: Record, count: int, number: int) -> Record:
+    """Return single entries of a record, other ones of every next."""
+    request, size = record.request, record.request.size
+    at = np.unique((np.arange(count) * (size // count + 1) + number * _STRIDE) % size)
+    rows, columns = at, at
+    if isinstance(request, Rectangle):
+        rows, columns = np.divmod(at, len(request.columns))
+    single = Scattered(request.rows[rows], request.columns[columns])
+    return Record(single, record.values.ravel()[at])

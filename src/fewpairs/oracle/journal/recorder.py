@@ -24,7 +24,7 @@ from fewpairs.errors import (
 from fewpairs.items.items import Items
 from fewpairs.items.keys import Keys, content_keys, item_keys
 from fewpairs.oracle.journal.blocks import Block, Record, merged, read_block, write_block
-from fewpairs.oracle.journal.checking import compare
+from fewpairs.oracle.journal.checking import compare, some
 from fewpairs.oracle.journal.folder import LOCK, SEEDS, read_json, write_json
 from fewpairs.oracle.journal.journal import Journal
 from fewpairs.oracle.journal.lock import Lock, unwritable
@@ -138,7 +138,7 @@ class Recorder:
         """
         first = not self._seen
         found = self._fill(ledger.earlier(empty), finish)
-        if not first or not found:
+        if not first or found is None:
             return
         try:
             compare(self.journal, self._sides, found, again)
@@ -147,7 +147,7 @@ class Recorder:
             self._seen.clear()
             raise
 
-    def _fill(self, memory: Memory, finish: Callable[[FloatArray], FloatArray]) -> list[Record]:
+    def _fill(self, memory: Memory, finish: Callable[[FloatArray], FloatArray]) -> Record | None:
         """Put what others have written into a memory; return some of it, to be checked."""
         blocks, bad = self.unread, []
 
@@ -162,11 +162,10 @@ class Recorder:
                 bad.append(path)
                 return None
 
-        samples = self.lookup.fill(memory, blocks, read, finish)
+        samples = self.lookup.fill(memory, blocks, read, finish, self.journal.check)
         self._seen.update(block.name for block in blocks)
         self._set_aside(bad)
-        order = np.random.default_rng(len(blocks)).permutation(len(samples))
-        return [samples[k] for k in order[: self.journal.check]]
+        return some(samples, self.journal.check, len(blocks))
 
     def _set_aside(self, bad: list[Path]) -> None:
         for path in bad:
