@@ -119,7 +119,7 @@ def write_block(
         "keys": keys[used].view(np.uint8).reshape(-1, SIZE),
         "records": np.array(shapes, dtype=np.int64),
         "places": places.reshape(-1).astype(np.uint32),
-        "values": np.concatenate([r.values.ravel() for r in records]).astype(dtype),
+        "values": np.concatenate([r.values.ravel() for r in records]).astype(dtype, copy=False),
     }
     archive.write(path, arrays, {"kind": _KIND, "identity": identity})
 

@@ -37,7 +37,7 @@ from fewpairs.similarities.base import Similarity
 
 #: A block is written when it holds so many values, or when its oldest is so many seconds old: what
 #: a killed process loses, beside the request under way.
-_VALUES, _SECONDS = 2**20, 1.0
+_VALUES, _SECONDS = 2**20, 2.0
 
 
 class Recorder:
@@ -74,7 +74,7 @@ class Recorder:
         distinct = rows.distinct and columns.distinct
         self.twins = None if distinct else Twins(rows.first, columns.first)
         self._lock = Lock(journal.path / LOCK)
-        self._depth = 0
+        self._depth, self._probed = 0, False
         self._dtype = journal.dtype or "float64"
         self._seen: set[str] = set()
         self._waiting: list[Record] = []
@@ -102,7 +102,9 @@ class Recorder:
         folder.make_room()
         self._lock.acquire(self.journal.wait)
         try:
-            folder.probe()
+            if not self._probed:
+                folder.probe()
+            self._probed = True
             self._dtype = folder.open(self.journal.dtype)
             self._shelf.check()
             self._shelf.make()
