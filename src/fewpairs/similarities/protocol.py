@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -12,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fewpairs.arrays import FloatArray, unmasked
-from fewpairs.errors import InputError
+from fewpairs.errors import InputError, UnknownNameError
 from fewpairs.items.items import Items
 
 Pair = tuple[Any, Any]
@@ -155,6 +156,25 @@ class Similarity:
         from fewpairs.similarities.symmetrized import Symmetrized  # noqa: PLC0415
 
         return self if self.symmetric else Symmetrized(self)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 - scikit-learn's
+        """Return what the similarity was made with, as scikit-learn's estimators do."""
+        names = inspect.signature(type(self).__init__).parameters
+        return {name: getattr(self, name) for name in names if name in vars(self)}
+
+    def set_params(self, **params: Any) -> Self:
+        """Make the similarity anew with some other parameters, such as ``gamma`` in a search."""
+        known = self.get_params()
+        for name in params:
+            if name not in known:
+                raise UnknownNameError("parameter", name, known, where=f"of {self!r}")
+        if params:
+            type(self).__init__(self, **(known | params))
+        return self
+
+    def __sklearn_clone__(self) -> Self:
+        # A search sets parameters of the copy; matrices and vectors are shared.
+        return copy.copy(self)
 
     def __repr__(self) -> str:
         facts = "symmetric" if self.symmetric else "asymmetric"

@@ -64,7 +64,7 @@ class RecordSimilarity(Similarity):
                 "Records are compared field by field.",
                 'Pass a mapping such as {"name": ("jaro_winkler", 2.0), "city": "levenshtein"}.',
             )
-        self.missing = _checked_missing(missing)
+        self.fields, self.missing = dict(fields), _checked_missing(missing)
         self._parts = [_Part.of(name, given) for name, given in fields.items()]
         ready = [part.similarity for part in self._parts]
         self.symmetric = all(part.symmetric for part in ready)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from fewpairs.arrays import FloatArray, check_gamma
 from fewpairs.errors import InputError
 from fewpairs.items.items import Items
 from fewpairs.items.keys import framed
-from fewpairs.numerics import parts
 from fewpairs.similarities.base import Pair, Similarity
 from fewpairs.text.documents import Documents
 from fewpairs.text.tokens import StopWords, Tokenizer, read_stop_words
@@ -22,8 +21,6 @@ from fewpairs.transport.ground import Ground
 
 #: Vectors beyond 2^±100 are scaled before they become single precision, for a checksum.
 _SINGLE = 100
-#: Vectors of which a checksum is made at a time.
-_STRIP = 2**14
 
 
 class WordMover(Similarity):
@@ -80,7 +77,9 @@ class WordMover(Similarity):
         self.vectors = WordVectors.of(vectors)
         self.gamma = check_gamma(gamma)
         self.metric, self.normalize = metric, normalize
+        self.tokenizer, self.weights, self.empty = tokenizer, weights, empty
         stopped = read_stop_words(stop_words)  # once: it may be an iterator
+        self.stop_words = stop_words if isinstance(stop_words, str | None) else stopped
         self._reading: dict[str, Any] = {
             "tokenizer": tokenizer,
             "stop_words": stopped,
@@ -98,6 +97,14 @@ class WordMover(Similarity):
             "stop_words": stop_words if isinstance(stop_words, str | None) else sorted(stopped),
             "vectors": _digest(self.vectors),
         }
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; another γ alone costs nothing."""
+        if params.keys() == {"gamma"}:
+            self.gamma = check_gamma(params["gamma"])
+            self.parameters = {**self.parameters, "gamma": self.gamma}
+            return self
+        return super().set_params(**params)
 
     def prepare(self, items: Items) -> Items:
         """Tokenise and weigh the texts, once."""
@@ -168,7 +175,7 @@ class WordMoverDistance(Similarity):
     @property
     def identity(self) -> str | None:
         """The fingerprint with a checksum of all word vectors."""
-        return f"{self.fingerprint} {whole_digest(self._of.vectors)}"
+        return f"{self.fingerprint} {self._of.vectors.checksum}"
 
     def prepare(self, items: Items) -> Items:
         """Tokenise and weigh the texts, once."""
@@ -190,14 +197,6 @@ class WordMoverDistance(Similarity):
         """Compare single pairs of prepared documents."""
         left, right = (Documents.joined([pair[side] for pair in pairs]) for side in (0, 1))
         return self.aligned(left, right)
-
-
-def whole_digest(vectors: WordVectors) -> str:
-    """Return a checksum of all words and vectors of a table."""
-    found = hashlib.sha256("\n".join(vectors.words).encode("utf-8", "surrogatepass"))
-    for part in parts(len(vectors), _STRIP):
-        found.update(np.ascontiguousarray(vectors.array[part], dtype="<f8").view(np.uint8).data)
-    return found.hexdigest()
 
 
 def _digest(vectors: WordVectors) -> str:
