@@ -25,7 +25,7 @@ from benchmarks.shared.command import arguments
 from benchmarks.shared.tables import publish, table
 from fewpairs.items.items import as_items
 from fewpairs.items.keys import item_keys
-from fewpairs.oracle.journal import recorder
+from fewpairs.oracle.journal import writer
 from fewpairs.oracle.journal.blocks import read_block
 from fewpairs.oracle.journal.folder import Folder
 
@@ -59,7 +59,7 @@ def alike(a: str, b: str) -> float:
 
 def run(case: Case, folder: Path, begin: int) -> None:
     """Carry one run out, logging each pair before it is evaluated; write the matrix in the end."""
-    recorder._SECONDS = _BLOCKS  # noqa: SLF001 - the only way to see many blocks in a short run
+    writer._SECONDS = _BLOCKS  # noqa: SLF001 - the only way to see many blocks in a short run
     begun: list[int] = []
     log = os.open(folder / "log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 

@@ -20,7 +20,7 @@ import fewpairs as fp
 from fewpairs.errors import SimilarityError, UnwritableError
 from fewpairs.items.items import as_items
 from fewpairs.items.keys import item_keys
-from fewpairs.oracle.journal import recorder
+from fewpairs.oracle.journal import writer
 from fewpairs.oracle.journal.blocks import read_block
 from fewpairs.oracle.journal.folder import Folder
 
@@ -172,7 +172,7 @@ def test_a_run_that_dies_at_any_system_call_goes_on_from_its_last_block(
     tmp_path, monkeypatch, undisturbed, error, lasting
 ):
     exact, price = undisturbed
-    monkeypatch.setattr(recorder, "_VALUES", 60)  # several blocks
+    monkeypatch.setattr(writer, "_VALUES", 60)  # several blocks
     counting = FaultyFiles()
     with counting.installed(monkeypatch):
         run(tmp_path / "whole", [])
@@ -208,7 +208,7 @@ def test_after_a_full_disk_the_oracle_goes_on_and_writes_what_was_waiting(
     tmp_path, monkeypatch, undisturbed
 ):
     exact, price = undisturbed
-    monkeypatch.setattr(recorder, "_VALUES", 60)
+    monkeypatch.setattr(writer, "_VALUES", 60)
     asked = []
     with FaultyFiles(30, errno.ENOSPC).installed(monkeypatch):
         fault = fault_of(run, tmp_path, asked)
@@ -266,8 +266,8 @@ def test_a_fault_outside_a_run_is_written_too(tmp_path):
 KILLED = """
 import os, sys, time
 import fewpairs as fp
-from fewpairs.oracle.journal import recorder
-recorder._SECONDS = 0.03
+from fewpairs.oracle.journal import writer
+writer._SECONDS = 0.03
 folder, log, output = sys.argv[1:]
 handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 words = [f"{a}{k * k}" for k in range(12) for a in ("ape", "bee", "cat")]

@@ -144,6 +144,10 @@ def _unwritten(path: Path, error: OSError | ValueError) -> UnwritableError:
 
 def _umask() -> int:
     # Temporary files are made private; there is no call that only reads what others may have.
+    with suppress(OSError, ValueError, IndexError):
+        # On Linux a file tells it: to set it for a moment would set it for all threads.
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+        return int(status.split("\nUmask:")[1].split()[0], 8)
     mask = os.umask(0)
     os.umask(mask)
     return mask

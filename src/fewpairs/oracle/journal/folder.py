@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import tempfile
 from collections.abc import Iterator
@@ -151,8 +150,6 @@ class Folder:
         try:
             with tempfile.NamedTemporaryFile(dir=self.path, suffix=".fewpairs-part") as file:
                 file.write(b"\0" * _PROBE)
-                file.flush()
-                os.fsync(file.fileno())
         except OSError as error:
             raise unwritable(self.path, error) from error
 

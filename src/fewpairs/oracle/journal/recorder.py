@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,21 +22,18 @@ from fewpairs.errors import (
 )
 from fewpairs.items.items import Items
 from fewpairs.items.keys import Keys, content_keys, item_keys
-from fewpairs.oracle.journal.blocks import Block, Record, merged, read_block, write_block
+from fewpairs.oracle.journal.blocks import Block, Record, read_block
 from fewpairs.oracle.journal.checking import compare, some
 from fewpairs.oracle.journal.folder import LOCK, SEEDS, read_json, write_json
 from fewpairs.oracle.journal.journal import Journal
 from fewpairs.oracle.journal.lock import Lock, unwritable
 from fewpairs.oracle.journal.lookup import Lookup, Places
+from fewpairs.oracle.journal.writer import Writer
 from fewpairs.oracle.ledger import Ledger
 from fewpairs.oracle.memory import Memory
 from fewpairs.oracle.requests import Rectangle, Request, Scattered
 from fewpairs.oracle.twins import Twins
 from fewpairs.similarities.base import Similarity
-
-#: A block is written when it holds so many values, or when its oldest is so many seconds old: what
-#: a killed process loses, beside the request under way.
-_VALUES, _SECONDS = 2**20, 2.0
 
 
 class Recorder:
@@ -77,8 +73,7 @@ class Recorder:
         self._depth, self._probed = 0, False
         self._dtype = journal.dtype or "float64"
         self._seen: set[str] = set()
-        self._waiting: list[Record] = []
-        self._count, self._oldest = 0, 0.0
+        self._writer = Writer(self._shelf, self._keys)
         journal.at().exists()  # refuse what is no journal as soon as it is named
 
     # ------------------------------------------------------------------ one writer
@@ -117,7 +112,8 @@ class Recorder:
     @property
     def unread(self) -> list[Path]:
         """Blocks that others have written since this one last looked."""
-        return [block for block in self._shelf.blocks() if block.name not in self._seen]
+        known = self._seen | self._writer.written
+        return [block for block in self._shelf.blocks() if block.name not in known]
 
     def look_up(
         self,
@@ -210,23 +206,12 @@ class Recorder:
             there = good.ravel()
             request, values = kind(i[there], j[there]), values[good]
         if request.size:
-            if not self._waiting:
-                self._oldest = time.monotonic()
             shifted = type(request)(request.rows, request.columns + self._shift)
-            self._waiting.append(Record(shifted, values))
-            self._count += request.size
-        if self._count >= _VALUES or time.monotonic() - self._oldest > _SECONDS:
-            self.flush()
+            self._writer.add(Record(shifted, values), self._dtype)
 
     def flush(self) -> None:
         """Write what is waiting, so that whatever happens next cannot lose it."""
-        if not self._waiting:
-            return
-        block = self._shelf.next_block()
-        records = merged(self._waiting)
-        write_block(block, records, self._keys, self._shelf.checksum, self._dtype)
-        self._seen.add(block.name)
-        self._waiting, self._count = [], 0
+        self._writer.flush(self._dtype)
 
     # ------------------------------------------------------------------ draws
 
