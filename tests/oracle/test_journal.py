@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import warnings
 from dataclasses import dataclass
 
@@ -207,6 +208,26 @@ def test_a_function_needs_a_name_and_a_version(tmp_path):
         fp.Oracle([{"a": "x"}], record, journal=tmp_path)
 
 
+def test_parameters_that_have_no_lasting_name_are_refused(tmp_path):
+    similarity = fp.similarity(
+        lambda a, b: 1.0,
+        kind="pair",
+        symmetric=True,
+        name="m",
+        version="1",
+        parameters={"model": object()},
+    )
+    with pytest.raises(InputError, match="JSON"):
+        fp.Oracle(WORDS, similarity, journal=tmp_path)
+
+
+def test_inspecting_what_is_known_tells_no_time(tmp_path):
+    for known in (False, True):
+        report = fp.inspect(WORDS, Counted().similarity, journal=silent(tmp_path))
+        assert np.isnan(report.seconds_per_evaluation) == known
+        assert ("unknown" in str(report)) == known
+
+
 def test_another_version_begins_anew(tmp_path):
     Counted(version="1")
     for version, price in (("1", 60), ("2", 60), ("1", 0)):
@@ -405,6 +426,18 @@ def test_a_fault_leaves_what_was_evaluated_in_the_journal(tmp_path):
     plain = fp.approximate(WORDS, whole.similarity, landmarks=20, random_state=0)
     assert len(mended.asked) + 700 == len(whole.asked)
     assert np.array_equal(matrix.to_dense(), plain.to_dense())
+
+
+def test_a_fault_can_be_sent_to_another_process_with_its_journal(tmp_path):
+    def broken(a, b):
+        raise ValueError
+
+    similarity = fp.similarity(broken, kind="pair", symmetric=True, name="b", version="1")
+    with pytest.raises(SimilarityError) as fault:
+        fp.approximate(WORDS, similarity, landmarks=3, journal=tmp_path)
+    fault.value.oracle.similarity = fp.StringSimilarity()  # what cannot be pickled stays behind
+    sent = pickle.loads(pickle.dumps(fault.value))  # noqa: S301 - made here
+    assert sent.oracle.journal.path == tmp_path
 
 
 def test_an_oracle_goes_on_with_its_own_journal_and_with_no_other(tmp_path):

@@ -49,6 +49,7 @@ class Inspection:
     negative_share : float
         Σ|negative eigenvalues| / Σ|eigenvalues|.
     seconds_per_evaluation : float
+        NaN if everything was known already.
     """
 
     name: str
@@ -88,7 +89,7 @@ class Inspection:
                 f"  range      {self.range[0]:.4g} to {self.range[1]:.4g}{bad}",
                 f"  repeats    {repeat}",
                 f"  spectrum   {signs}",
-                f"  time       {self.seconds_per_evaluation * 1e6:.3g} µs an evaluation",
+                f"  time       {_time(self.seconds_per_evaluation)}",
             ]
         )
 
@@ -157,12 +158,17 @@ def inspect(
             oracle.block(chosen[:1], chosen[-1:])
         already, start = oracle.evaluations, time.perf_counter()
         square = oracle.block(chosen, chosen)
-        seconds = (time.perf_counter() - start) / max(oracle.evaluations - already, 1)
+        asked = oracle.evaluations - already
+        seconds = (time.perf_counter() - start) / asked if asked else np.nan
         # By a power of two to about 1, where squares can be summed.
         power = exponent(np.nan_to_num(square, posinf=0, neginf=0))
         difference = _difference(oracle, chosen, np.ldexp(square, -power), power, rng)
     moved = np.abs(repeated - square[first, last])
     return _report(oracle, square, power, difference, moved, oracle.evaluations - before, seconds)
+
+
+def _time(seconds: float) -> str:
+    return "unknown" if np.isnan(seconds) else f"{seconds * 1e6:.3g} µs an evaluation"
 
 
 def _repeated_pairs(count: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -283,4 +284,12 @@ def identity_of(similarity: Similarity) -> str:
             'Pass fewpairs.similarity(…, name="my model", version="1"), or set name and version on '
             "your class; a new version begins anew.",
         )
+    try:
+        json.dumps(dict(similarity.parameters))
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"the parameters of {similarity!r} cannot be written as JSON: {error}.",
+            "A journal knows a similarity by them, and objects have other names in every process.",
+            "Pass numbers and texts, such as the version of a model, in place of the object.",
+        ) from error
     return f"{identity} {'symmetric' if similarity.symmetric else 'asymmetric'}"
