@@ -26,17 +26,17 @@ from fewpairs.errors import (
 from fewpairs.items.items import Items, as_items
 from fewpairs.oracle.evaluation import Outcome, declared_diagonal, evaluate
 from fewpairs.oracle.execution import run as answer_all
-from fewpairs.oracle.journal.journal import Journal, JournalOption, as_journal
-from fewpairs.oracle.journal.recorder import recorder_of
+from fewpairs.oracle.journal.journal import JournalOption, as_journal
 from fewpairs.oracle.known import Known
 from fewpairs.oracle.ledger import Ledger
 from fewpairs.oracle.memory import Memory
 from fewpairs.oracle.progress import Progress, ProgressOption
+from fewpairs.oracle.recorded import Recorded
 from fewpairs.oracle.requests import Planner, Request
 from fewpairs.oracle.scale import Scale
 from fewpairs.oracle.symmetry import square_asymmetry
 from fewpairs.parallel import count_jobs
-from fewpairs.similarities.base import Similarity, as_similarity
+from fewpairs.similarities.base import as_similarity
 
 _KEPT = (
     "The {:,} evaluations made so far are kept in error.oracle, and the same call with it in place "
@@ -58,7 +58,7 @@ class _Ended:
     stopped: bool = False
 
 
-class Gate:
+class Gate(Recorded):
     """Holds items, similarity and memory, and lets requests through to the similarity.
 
     `Oracle` adds what is read through it, and documents the parameters.
@@ -75,7 +75,6 @@ class Gate:
         resumable: bool = True,
         journal: JournalOption = None,
     ) -> None:
-        chosen = as_journal(journal)
         self.similarity = as_similarity(similarity)
         records = bool(self.similarity.takes_records)
         self.items = as_items(items, records=records)
@@ -99,11 +98,7 @@ class Gate:
             diagonal_known=self._diagonal is not None,
         )
         self._ledger = Ledger(self._empty_memory())
-        self._recorder = None
-        if chosen is not None:
-            sides = [(self.items, self._left), (self.others, self._right)][: 2 - self.square]
-            self._recorder = recorder_of(chosen, self.similarity.underlying, sides)
-            self._ledger.twins = self._recorder.twins
+        self._attach(as_journal(journal))
         self._tolerant = False
         self._watching: Progress | None = None
 
@@ -304,15 +299,7 @@ class Gate:
             found = found or uneven
             # One triangle stands for both from now on, and would hide what was seen here.
             self._ledger.refused = self._ledger.refused or uneven
-        unwritten: FewpairsError | None = None
-        if self._recorder is not None:
-            try:
-                values = self._recorder.rounded(values)
-                if uneven is None:
-                    self._recorder.add(request, values)
-            except (UnwritableError, SimilarityError) as error:
-                unwritten = error
-            values = self.similarity.from_underlying(values)
+        values, unwritten = self._written_down(request, values, repeatable=uneven is None)
         if own:
             self._ledger.keep(request, values)
         else:
@@ -321,68 +308,11 @@ class Gate:
         tolerated = self._tolerant and isinstance(found, (NonFiniteError, AsymmetryError))
         return unwritten if tolerated or found is None else found
 
-    # ------------------------------------------------------------------ the journal
-
-    @property
-    def journal(self) -> Journal | None:
-        """Where evaluations are written down, if they are."""
-        return None if self._recorder is None else self._recorder.journal
-
-    def writes_to(self, journal: JournalOption) -> bool:
-        """Say whether that is the journal of this oracle."""
-        mine, other = self.journal, as_journal(journal)
-        return mine is not None and other is not None and mine.path == other.path
-
-    @property
-    def _asked(self) -> Similarity:
-        """The similarity that is evaluated: with a journal, what the values there are of."""
-        return self.similarity if self._recorder is None else self.similarity.underlying
-
-    @contextmanager
-    def _writing(self) -> Iterator[bool]:
-        """Hold the journal, and look up what it has; say whether it was not held before."""
-        if self._recorder is None:
-            yield False
-            return
-        with self._recorder.writing() as outermost:
-            if outermost and self._recorder.unread:
-                finish = self.similarity.from_underlying
-                self._recorder.look_up(self._ledger, self._lasting_memory(), finish, self._again)
-            yield outermost
-
-    def _again(self, request: Request) -> FloatArray:
-        """Evaluate what a journal has told already; it counts, but not as the run's."""
-        outcome = evaluate(self.similarity, self._left, self._right, request)
-        self._ledger.count(outcome.asked * self.planner.per_entry, spent=False)
-        fault = outcome.interrupt or outcome.error
-        if fault is not None:
-            self._fail(fault)
-        return outcome.values
-
-    def _written_out(self) -> UnwritableError | None:
-        """Write what is waiting to the journal; return what stood in the way."""
-        try:
-            if self._recorder is not None:
-                self._recorder.flush()
-        except UnwritableError as error:
-            return error
-        return None
-
-    def _kept(self) -> str:
-        """Say where everything is that was paid for."""
-        if self.journal is None:
-            return _KEPT.format(self.evaluations)
-        return _JOURNALLED.format(str(self.journal.folder))
-
     # ------------------------------------------------------------------ small things
 
     def _prepared(self, items: Items) -> Items:
         prepared: Any = self.similarity.prepare(items)
         return prepared if isinstance(prepared, Items) else Items(prepared)
-
-    def _lasting_memory(self) -> Memory:
-        """Return an empty memory in which nothing is assumed for one run."""
-        return (self._base or self)._empty_memory()  # noqa: SLF001 - its own
 
     def _empty_memory(self) -> Memory:
         return Memory(
@@ -405,6 +335,12 @@ class Gate:
                 yield
             finally:
                 self._watching = None
+
+    def _kept(self) -> str:
+        """Say where everything is that was paid for."""
+        if self.journal is None:
+            return _KEPT.format(self.evaluations)
+        return _JOURNALLED.format(str(self.journal.folder))
 
     def _fail(self, fault: BaseException) -> None:
         if isinstance(fault, UnwritableError):

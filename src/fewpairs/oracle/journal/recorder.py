@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,14 +14,13 @@ import numpy as np
 from fewpairs.arrays import FloatArray
 from fewpairs.errors import (
     FileFormatError,
-    InputError,
     JournalWarning,
     NewerVersionError,
     SimilarityError,
     warn,
 )
 from fewpairs.items.items import Items
-from fewpairs.items.keys import Keys, content_keys, item_keys
+from fewpairs.items.keys import Keys
 from fewpairs.oracle.journal.blocks import Block, Record, read_block
 from fewpairs.oracle.journal.checking import compare, some
 from fewpairs.oracle.journal.folder import LOCK, SEEDS, read_json, write_json
@@ -34,7 +32,6 @@ from fewpairs.oracle.ledger import Ledger
 from fewpairs.oracle.memory import Memory
 from fewpairs.oracle.requests import Rectangle, Request, Scattered
 from fewpairs.oracle.twins import Twins
-from fewpairs.similarities.base import Similarity
 
 
 class Recorder:
@@ -43,23 +40,27 @@ class Recorder:
     Parameters
     ----------
     journal : Journal
-    similarity : Similarity
-        Whose values are written: of one that is computed from something deeper, that.
+    identity : str
+        Of the similarity whose values are written.
     sides : (Items, Items)
         Of the rows and of the columns, for messages.
     keys : (Keys, Keys or None)
         Of the rows and of the columns; None if they are the same.
+    reversible : bool
+        Whether a value for (a, b) is one for (b, a).
     """
 
     def __init__(
         self,
         journal: Journal,
-        similarity: Similarity,
+        identity: str,
         sides: tuple[Items, Items],
         keys: tuple[Keys, Keys | None],
+        *,
+        reversible: bool,
     ) -> None:
         self.journal = journal
-        self._shelf = journal.at().shelf(identity_of(similarity))
+        self._shelf = journal.at().shelf(identity)
         self._sides = sides
         left, right = keys
         self._keys = left if right is None else np.concatenate([left, right])
@@ -67,7 +68,7 @@ class Recorder:
         self._shift = 0 if right is None else len(left)
         rows = Places(left)
         columns = rows if right is None else Places(right)
-        self.lookup = Lookup(rows, columns, right is not None and bool(similarity.symmetric))
+        self.lookup = Lookup(rows, columns, right is not None and reversible)
         distinct = rows.distinct and columns.distinct
         self.twins = None if distinct else Twins(rows.first, columns.first)
         self._lock = Lock(journal.path / LOCK)
@@ -234,62 +235,3 @@ class Recorder:
                 found = str(secrets.randbits(128))
                 write_json(path, seeds | {name: found})
             return int(found)
-
-
-def recorder_of(
-    journal: Journal, similarity: Similarity, sides: list[tuple[Items, Items]]
-) -> Recorder:
-    """Attach a journal to the items of a matrix; everything that it needs is checked now.
-
-    Parameters
-    ----------
-    journal : Journal
-    similarity : Similarity
-        Whose values are written.
-    sides : list of (Items, Items)
-        One set of items or two, each as given and as prepared.
-    """
-    identity_of(similarity)  # before items are looked at
-    keys = _keys(journal, similarity, sides)
-    return Recorder(journal, similarity, (sides[0][0], sides[-1][0]), keys)
-
-
-def _keys(
-    journal: Journal, similarity: Similarity, sides: list[tuple[Items, Items]]
-) -> tuple[Keys, Keys | None]:
-    given: list[Any] = [journal.key] * len(sides)
-    if len(sides) > 1 and journal.key is not None and not callable(journal.key):
-        given = list(journal.key)
-        if len(given) != len(sides):
-            raise InputError(
-                f"there are keys for {len(given)} sets of items, and there are two.",
-                "Each of both has its own.",
-                "Pass a pair of sequences, or a function from an item to its key.",
-            )
-    found = []
-    for (items, prepared), key in zip(sides, given, strict=True):
-        content = None if key is not None else similarity.content(prepared)
-        found.append(item_keys(items, key) if content is None else content_keys(content))
-    return found[0], found[1] if len(found) > 1 else None
-
-
-def identity_of(similarity: Similarity) -> str:
-    """Return what a similarity is known by in a journal, or refuse it."""
-    identity = similarity.identity
-    if identity is None:
-        raise InputError(
-            f"{similarity!r} has no declared name and version.",
-            "A journal knows a similarity by them: code that has changed must not find the values "
-            "of what it was.",
-            'Pass fewpairs.similarity(…, name="my model", version="1"), or set name and version on '
-            "your class; a new version begins anew.",
-        )
-    try:
-        json.dumps(dict(similarity.parameters))
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"the parameters of {similarity!r} cannot be written as JSON: {error}.",
-            "A journal knows a similarity by them, and objects have other names in every process.",
-            "Pass numbers and texts, such as the version of a model, in place of the object.",
-        ) from error
-    return f"{identity} {'symmetric' if similarity.symmetric else 'asymmetric'}"
