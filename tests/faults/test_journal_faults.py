@@ -44,7 +44,7 @@ class FaultyFiles:
         Whether all later calls fail as well, as they do when a disk is full or a process is dead.
     """
 
-    CALLS = ("open", "fsync", "replace", "rename", "mkdir", "pwrite", "unlink")
+    CALLS = ("open", "fsync", "replace", "rename", "mkdir", "write", "unlink")
 
     def __init__(self, fail_at=None, error=None, lasting=True):
         self.fail_at, self.error, self.lasting = fail_at, error, lasting

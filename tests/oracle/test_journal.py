@@ -470,3 +470,58 @@ def test_options_are_checked():
             fp.Journal(**wrong)
     with warnings.catch_warnings(), pytest.raises(InputError):
         fp.approximate(WORDS, Counted().similarity, journal=7)
+
+
+class Company:
+    """A block similarity whose last bits depend on what is asked beside a pair."""
+
+    def __init__(self, symmetric, stop_at=None):
+        self.calls, self.stop_at = 0, stop_at
+        self.similarity = fp.similarity(
+            self.block,
+            kind="block",
+            symmetric=symmetric,
+            name="company",
+            version="1",
+            block_size=12,
+        )
+
+    def block(self, left, right):
+        self.calls += 1
+        if self.calls == self.stop_at:
+            raise ConnectionError
+        plain = np.array([[len(set(a) & set(b)) / 7 for b in right] for a in left])
+        return plain + 1e-13 * len(left) + 1e-12 * len(right)
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize("twins", [False, True])
+@pytest.mark.parametrize(("method", "others"), [("auto", False), ("auto", True), ("sicur", False)])
+def test_blocks_are_asked_for_in_the_same_company_when_a_run_goes_on(
+    tmp_path, symmetric, twins, others, method
+):
+    items = WORDS[:18] + (WORDS[5:12] if twins else [])
+    columns = (WORDS[30:40] + (WORDS[31:35] if twins else [])) if others else None
+
+    def run(name, stop_at=None):
+        company = Company(symmetric, stop_at)
+        try:
+            matrix = fp.approximate(
+                items,
+                company.similarity,
+                others=columns,
+                landmarks=5,
+                method=method,
+                random_state=1,
+                journal=silent(tmp_path / name),
+            )
+        except SimilarityError:
+            return None, company.calls
+        return matrix.to_dense(), company.calls
+
+    exact, calls = run("whole")
+    for stop_at in range(1, calls + 1, 1 + calls // 12):
+        assert run(f"{stop_at}", stop_at)[0] is None
+        again, more = run(f"{stop_at}")
+        assert np.array_equal(again, exact), stop_at
+        assert stop_at - 1 + more <= calls

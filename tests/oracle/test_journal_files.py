@@ -129,13 +129,15 @@ def test_a_block_that_says_what_cannot_be_is_refused(tmp_path, change):
 
 def test_neighbouring_requests_become_one_record():
     tiles = [
-        Record(Rectangle(np.array([r]), np.arange(c, c + 2)), np.array([[r + c, r + c + 1.0]]))
+        Record(Rectangle(np.array([r]), np.arange(c, c + 2) + 9), np.array([[r + c, r + c + 1.0]]))
         for r in range(3)
         for c in (0, 2)
     ]
     (one,) = merged(tiles)
     assert one.request.size == 12
     assert np.array_equal(one.values, np.arange(3)[:, None] + np.arange(4.0))
+    for again in (tiles[0], Record(Rectangle(np.array([9]), np.array([0])), np.array([[7.0]]))):
+        assert len(merged([*tiles, again])) == 2  # a pair that is there already, in either order
     lists = [Record(kind(np.array([k]), np.array([k])), np.array([1.0 * k]))
              for k, kind in enumerate((Scattered, Scattered, Ordered, Scattered))]  # fmt: skip
     assert [type(r.request).__name__ for r in merged(lists)] == [

@@ -88,61 +88,67 @@ class Ledger:
     def to_evaluate(self, request: Request, planner: Planner) -> Iterator[Request]:
         """Yield what must be evaluated of a request, and copy what was paid for before."""
         for part in self._unknown(request, planner):
-            rest = [part]
-            if self._earlier is not None:
-                known = self._earlier.answer(part if self.twins is None else self.twins.first(part))
-                unknown = np.isnan(known)
-                if not unknown.all():
-                    # What this run has asked for too was there when it was first carried out, and
-                    # did not change how the rest was asked for.
-                    mine = np.isnan(self.memory.answer(part)) == unknown
-                    self.memory.store(part, known)
-                    rest = list(unknown_part(part, unknown, planner, shared=not mine.all()))
-                    self.spent += (part.size - sum(r.size for r in rest)) * planner.per_entry
-            for missing in rest:
-                yield from self._own(missing)
+            own: Request | None = part
+            if self.twins is not None:
+                own, behind = self.twins.apart(part)
+                if behind is not None:  # settled when all requests have been answered
+                    self._behind.append(behind)
+            if own is not None:
+                yield from self._unpaid(own, planner)
 
-    def _own(self, request: Request) -> Iterator[Request]:
-        """Yield a request without the pairs that stand behind others of the same content."""
-        if self.twins is None:
-            yield request
+    def _unpaid(self, part: Request, planner: Planner) -> Iterator[Request]:
+        """Yield what no earlier run has paid for, and copy the rest."""
+        if self._earlier is None:
+            yield part
             return
-        own, behind = self.twins.apart(request)
-        if behind is not None:
-            self._behind.append(behind)
-        if own is not None:
-            yield own
+        known = self._earlier.answer(part if self.twins is None else self.twins.first(part))
+        unknown = np.isnan(self.memory.answer(part))
+        # What this run knows as well it knew when it was first carried out, if it was: then it
+        # changes nothing in how the rest is asked for.
+        if not (unknown & ~np.isnan(known)).any():
+            yield part
+            return
+        self.memory.store(part, known)
+        rest = list(unknown_part(part, unknown & np.isnan(known), planner, shared=True))
+        self.spent += (part.size - sum(r.size for r in rest)) * planner.per_entry
+        yield from rest
 
     def owed(self, planner: Planner) -> Iterator[Request]:
-        """Yield what pairs that were left out need, and no request has asked for by now."""
+        """Yield what pairs that were left out need, and nobody has paid for."""
         if self.twins is None or not self._behind:
             return
-        i, j = (
-            np.concatenate(side) for side in zip(*(r.pairs() for r in self._behind), strict=True)
-        )
-        first = self.twins.first(Scattered(i, j))
-        unknown = np.isnan(self._of_twins(first))
+        sides = zip(*(request.pairs() for request in self._behind), strict=True)
+        first = self.twins.first(Scattered(*map(np.concatenate, sides)))
+        unknown = np.isnan(self._mine(first))
         i, j = first.rows[unknown], first.columns[unknown]
         a, b = (np.minimum(i, j), np.maximum(i, j)) if self.memory.symmetric else (i, j)
         once = np.unique(a * planner.m + b, return_index=True)[1]
-        yield from planner.lists(i[once], j[once])
+        for part in planner.lists(i[once], j[once]):
+            if self._earlier is None:
+                yield part
+            else:
+                yield from unknown_part(
+                    part, np.isnan(self._earlier.answer(part)), planner, shared=True
+                )
 
     def settle(self, planner: Planner) -> None:
         """Copy to the pairs that were left out what was evaluated for others of their content."""
         for request in self._behind:
             assert self.twins is not None  # noqa: S101 - nothing was left out otherwise
-            values = self._of_twins(self.twins.first(request))
+            first = self.twins.first(request)
+            values = self._mine(first)
+            if self._earlier is not None:
+                values = np.where(np.isnan(values), self._earlier.answer(first), values)
             self.memory.store(request, values)
             self.spent += int((~np.isnan(values)).sum()) * planner.per_entry
         self._behind = []
 
-    def _of_twins(self, first: Request) -> FloatArray:
+    def _mine(self, first: Request) -> FloatArray:
+        """Return what this run has evaluated, and has not only assumed."""
         found = self.memory.answer(first)
-        if self.memory.assumed:  # declared for this run alone, of items with themselves
-            found = np.where(first.rows == first.columns, np.nan, found)
-        if self._earlier is None:
-            return found
-        return np.where(np.isnan(found), self._earlier.answer(first), found)
+        return (
+            np.where(first.rows == first.columns, np.nan, found) if self.memory.assumed else found
+        )
 
     def _unknown(self, request: Request, planner: Planner) -> Iterator[Request]:
         """Yield what this run does not know; of few items, not even a block has known entries."""

@@ -76,7 +76,7 @@ class Memory:
 
     def find(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Look entries up, reserved ones too; NaN where they are not known."""
-        found = self.entries.find(self._keys(rows, columns))
+        found = self.entries.find(self.keys(rows, columns))
         return self._lines.complete(found, rows, columns)
 
     def answer(self, request: Request) -> FloatArray:
@@ -124,11 +124,11 @@ class Memory:
 
     def reserve(self, rows: IntArray, columns: IntArray) -> None:
         """Hide single entries, until a whole line holds them or `reveal` is called."""
-        self.reserved = np.union1d(self.reserved, self._keys(rows, columns))
+        self.reserved = np.union1d(self.reserved, self.keys(rows, columns))
 
     def reveal(self, rows: IntArray, columns: IntArray) -> None:
         """Let methods and results use what was hidden."""
-        self.reserved = np.setdiff1d(self.reserved, self._keys(rows, columns))
+        self.reserved = np.setdiff1d(self.reserved, self.keys(rows, columns))
 
     # ------------------------------------------------------------------ keeping
 
@@ -165,7 +165,7 @@ class Memory:
         rows, columns = request.rows, request.columns
         if isinstance(request, Ordered):
             good = ~np.isnan(values)
-            self.ordered.add((rows * self._width + columns)[good], values[good])
+            self.store_order(request, values)
             good &= np.isnan(self.find(rows, columns))  # the first order stands for both
             self._store_entries(rows[good], columns[good], values[good])
             return
@@ -181,6 +181,11 @@ class Memory:
         if held_rows.any():
             self.rows.put(columns, rows[held_rows], values[held_rows].T)
 
+    def store_order(self, request: Ordered, values: FloatArray) -> None:
+        """Remember pairs in their order, and not as entries of the matrix."""
+        good = ~np.isnan(values)
+        self.ordered.add((request.rows * self._width + request.columns)[good], values[good])
+
     def _store_entries(self, rows: IntArray, columns: IntArray, values: FloatArray) -> None:
         good = ~np.isnan(values)
         rows, columns, values = rows[good], columns[good], values[good]
@@ -191,9 +196,10 @@ class Memory:
             held = np.flatnonzero(place >= 0)
             held = held[np.isnan(store.values[across[held], place[held]])]
             store.values[across[held], place[held]] = values[held]
-        self.entries.add(self._keys(rows[outside], columns[outside]), values[outside])
+        self.entries.add(self.keys(rows[outside], columns[outside]), values[outside])
 
-    def _keys(self, rows: IntArray, columns: IntArray) -> IntArray:
+    def keys(self, rows: IntArray, columns: IntArray) -> IntArray:
+        """Return one number for each pair, the same for both orders if symmetric."""
         return keys_of(rows, columns, self._width, symmetric=self.symmetric)
 
     def forget_assumed(self) -> None:

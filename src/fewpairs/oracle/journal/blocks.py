@@ -8,7 +8,7 @@ than its values, and any block can be read without the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,19 +56,22 @@ class Block:
 
 
 def merged(records: Sequence[Record]) -> list[Record]:
-    """Join neighbouring rectangles of the same rows, then of the same columns, and lists."""
+    """Join neighbouring rectangles of the same rows, then of the same columns, and lists.
+
+    No pair may be twice in a rectangle, in whatever order: which of its values came first would be
+    lost.
+    """
     return list(_joined(_joined(records, axis=1), axis=0))
 
 
-def _joined(records: Sequence[Record] | Iterator[Record], axis: int) -> Iterator[Record]:
+def _joined(records: Iterable[Record], axis: int) -> Iterator[Record]:
     group: list[Record] = []
     for record in records:
         if group and not _fit(group[-1].request, record.request, axis):
-            yield _one(group, axis)
+            yield from _as_one(group, axis)
             group = []
         group.append(record)
-    if group:
-        yield _one(group, axis)
+    yield from _as_one(group, axis)
 
 
 def _fit(one: Request, other: Request, axis: int) -> bool:
@@ -77,20 +80,27 @@ def _fit(one: Request, other: Request, axis: int) -> bool:
     if isinstance(one, Scattered):
         return axis == 0
     same = ("columns", "rows")[axis]
-    return np.array_equal(getattr(one, same), getattr(other, same))
+    return (
+        np.array_equal(getattr(one, same), getattr(other, same))
+        and not np.isin(other.rows, other.columns).any()
+    )
 
 
-def _one(group: list[Record], axis: int) -> Record:
+def _as_one(group: list[Record], axis: int) -> list[Record]:
+    if len(group) < 2:  # noqa: PLR2004 - nothing to join
+        return group
     first = group[0].request
-    if len(group) == 1:
-        return group[0]
     rows, columns = first.rows, first.columns
     if isinstance(first, Scattered) or axis == 0:
         rows = np.concatenate([record.request.rows for record in group])
     if isinstance(first, Scattered) or axis == 1:
         columns = np.concatenate([record.request.columns for record in group])
+    if isinstance(first, Rectangle):
+        along = (rows, columns)[axis]
+        if len(np.unique(along)) < len(along) or np.isin(rows, columns).any():
+            return group
     values = np.concatenate([record.values for record in group], axis=axis)
-    return Record(type(first)(rows, columns), values)
+    return [Record(type(first)(rows, columns), values)]
 
 
 def write_block(

@@ -58,10 +58,10 @@ class Lock:
             return
         with suppress(OSError):
             os.ftruncate(self._handle, 0)
-        if fcntl is None:
-            self._path.unlink(missing_ok=True)
         os.close(self._handle)
         self._handle = None
+        if fcntl is None:
+            self._path.unlink(missing_ok=True)
 
     def _taken(self) -> bool:
         alone = 0 if fcntl is not None else os.O_EXCL
@@ -97,7 +97,8 @@ class Lock:
         }
         try:
             os.ftruncate(self._handle, 0)
-            os.pwrite(self._handle, json.dumps(holder).encode(), 0)
+            os.lseek(self._handle, 0, os.SEEK_SET)
+            os.write(self._handle, json.dumps(holder).encode())
         except BaseException as error:
             self.release()
             if isinstance(error, OSError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.items.keys import Keys
 from fewpairs.oracle.journal.blocks import Block, Record
 from fewpairs.oracle.memory import Memory
-from fewpairs.oracle.requests import Rectangle, Request, Scattered
+from fewpairs.oracle.requests import Ordered, Rectangle, Request, Scattered
 
 #: Reads a block, with its values or without; None if it is damaged.
 Read = Callable[[Path, bool], Block | None]
@@ -96,7 +97,7 @@ class Lookup:
             for path in blocks:
                 for record in self._here(read(path, True), backwards=backwards):
                     whole = Record(record.request, finish(record.values))
-                    _store(memory, whole)
+                    self._store(memory, whole)
                     if check and not backwards:
                         samples.append(_some_of(whole, check, len(samples)))
         index = memory.columns.index
@@ -148,13 +149,28 @@ class Lookup:
             if here.size:
                 yield Record(here, found)
 
+    def _store(self, memory: Memory, record: Record) -> None:
+        request, values = record.request, record.values
+        if isinstance(request, Rectangle):
+            _store_rectangle(memory, request, values)
+        elif isinstance(request, Ordered) and memory.symmetric and not self.left.distinct:
+            # It was asked for of any twin, and a run that goes on asks for it so again; to know it
+            # of the first one would change how blocks are asked for.
+            memory.store_order(request, values)
+        else:
+            # A list may hold a pair twice; as everywhere, its first value counts.
+            keys = memory.keys(request.rows, request.columns)
+            first = slice(None) if isinstance(request, Ordered) else _first(keys)
+            kept = type(request)(request.rows[first], request.columns[first])
+            memory.store(kept, values[first])
 
-def _store(memory: Memory, record: Record) -> None:
-    """Store an answer; of a rectangle the parts that lie in whole lines at once."""
-    request, values = record.request, record.values
-    if isinstance(request, Scattered):
-        memory.store(request, values)
-        return
+
+def _first(keys: IntArray) -> Any:
+    return np.unique(keys, return_index=True)[1]
+
+
+def _store_rectangle(memory: Memory, request: Rectangle, values: FloatArray) -> None:
+    """Store the parts of a rectangle that lie in whole lines at once."""
     rows, columns = request.rows, request.columns
     held = memory.columns.position(columns) >= 0
     crossing = memory.rows.position(rows) >= 0
