@@ -48,7 +48,10 @@ def made(kind: str, asked: list[Any], stop_at: int | None, *, symmetric: bool) -
     functions = {
         "pair": one,
         "pairs": lambda pairs: [one(a, b) for a, b in pairs],
-        "block": lambda left, right: [[one(a, b) for b in right] for a in left],
+        # The last bits depend on what is asked for beside a pair, as they do in matrix products.
+        "block": lambda left, right: [
+            [one(a, b) + 1e-13 * len(left) + 1e-12 * len(right) for b in right] for a in left
+        ],
     }
     return fp.similarity(
         functions[kind], kind=kind, symmetric=symmetric, name="s", version="1", block_size=5
@@ -62,9 +65,16 @@ def made(kind: str, asked: list[Any], stop_at: int | None, *, symmetric: bool) -
     st.lists(st.integers(0, 13), min_size=2, max_size=14),
     st.none() | st.lists(st.integers(0, 13), min_size=2, max_size=8),
     st.sampled_from(["float64", "float32"]),
+    st.sampled_from([1, 2]),
 )
 def test_a_run_with_a_journal_is_the_run_wherever_it_is_stopped(
-    data: st.DataObject, kind: str, symmetric: bool, chosen: Any, across: Any, dtype: str
+    data: st.DataObject,
+    kind: str,
+    symmetric: bool,
+    chosen: Any,
+    across: Any,
+    dtype: str,
+    n_jobs: int,
 ):
     items = [ITEMS[k] for k in chosen]
     others = None if across is None else [ITEMS[k] for k in across]
@@ -84,6 +94,7 @@ def test_a_run_with_a_journal_is_the_run_wherever_it_is_stopped(
                     landmarks=landmarks,
                     random_state=3,
                     journal=journal,
+                    n_jobs=n_jobs,
                 )
             except fp.errors.SimilarityError:
                 return None, asked
@@ -92,14 +103,18 @@ def test_a_run_with_a_journal_is_the_run_wherever_it_is_stopped(
     plain, price = run(None)
     journal = fp.Journal(folder, dtype=dtype, check=0)
     shutil.rmtree(folder, ignore_errors=True)
+    undisturbed, _ = run(journal)
+    shutil.rmtree(folder)
     for _ in range(data.draw(st.integers(0, 3))):
         run(journal, data.draw(st.integers(1, len(price) + 1)))
     matrix, _ = run(journal)
     again, asked = run(journal)
     assert not asked
     assert matrix.evaluations == plain.evaluations
+    assert np.array_equal(matrix.to_dense(), undisturbed.to_dense())
     assert np.array_equal(matrix.to_dense(), again.to_dense())
-    if dtype == "float64":
+    twins = any(len(set(side)) < len(side) for side in (items, others or items))
+    if dtype == "float64" and (kind != "block" or not twins):
         assert np.array_equal(matrix.to_dense(), plain.to_dense())
 
 
@@ -162,7 +177,9 @@ def test_damaged_descriptions_are_refused_or_made_anew(
     similarity = made("pair", [], None, symmetric=True)
     fp.Oracle(ITEMS, similarity, journal=folder).generator(None, "call")
     (path,) = folder.glob(which)
-    content = data.draw(st.just(anything) | damaged(path.read_bytes()))
+    # Seeds are drawn, and holders have names: what is damaged must be the same each time.
+    fixed = {"*/seeds.json": b'{"0a": "123"}', "lock": b'{"pid": 1, "host": "here"}'}
+    content = data.draw(st.just(anything) | damaged(fixed.get(which) or path.read_bytes()))
 
     def use(written: Path) -> bool:
         path.write_bytes(written.read_bytes())
