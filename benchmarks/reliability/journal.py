@@ -32,7 +32,7 @@ from fewpairs.items.keys import item_keys
 from fewpairs.oracle.journal.upkeep import existing, faults
 
 #: Turns of each comparison; the median is told.
-_TURNS = 5
+_TURNS = 3
 
 
 @contextmanager
@@ -76,7 +76,7 @@ def overheads(*, quick: bool) -> list[list[Any]]:
     scale = 10 if quick else 1
     vectors = np.random.default_rng(0).random((20_000 // scale, 16))
     cases: list[tuple[str, Any, Any, int]] = [
-        ("a function that takes 1 ms", texts(600 // scale), slowly, 10),
+        ("a function that takes 1 ms", texts(1_200 // scale), slowly, 10),
         ("Levenshtein, by blocks", texts(20_000 // scale), fp.StringSimilarity(), 100),
         ("Gaussian kernel, by blocks", vectors, fp.VectorSimilarity("rbf"), 500),
     ]

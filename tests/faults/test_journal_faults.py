@@ -204,6 +204,16 @@ def test_a_disk_that_is_full_from_the_start_is_found_before_anything_is_bought(
         assert "cannot be written" in str(told.value) or "was not written" in str(told.value)
 
 
+def test_a_disk_that_is_full_by_now_is_found_before_anything_is_bought(tmp_path, monkeypatch):
+    run(tmp_path, [], n_jobs=1)
+    for k in range(1, 5):  # the lock, its holder's name, a file to see whether one can be written
+        asked = []
+        with FaultyFiles(k, errno.ENOSPC).installed(monkeypatch):
+            fault = fault_of(run, tmp_path, asked)
+        assert isinstance(fault, UnwritableError)
+        assert not asked
+
+
 def test_after_a_full_disk_the_oracle_goes_on_and_writes_what_was_waiting(
     tmp_path, monkeypatch, undisturbed
 ):
