@@ -496,14 +496,23 @@ class Company:
 
 @pytest.mark.parametrize("symmetric", [True, False])
 @pytest.mark.parametrize("twins", [False, True])
-@pytest.mark.parametrize(("method", "others"), [("auto", False), ("auto", True), ("sicur", False)])
+@pytest.mark.parametrize(
+    ("options", "others"),
+    [
+        ({"landmarks": 5}, False),
+        ({"landmarks": 5}, True),
+        ({"landmarks": 5, "method": "sicur"}, False),
+        ({"target_error": 0.3}, False),  # blocks come after single pairs that lie in them
+    ],
+)
 @pytest.mark.parametrize("few", [True, False])
+@pytest.mark.filterwarnings("ignore::fewpairs.errors.FewpairsWarning")
 def test_blocks_are_asked_for_in_the_same_company_when_a_run_goes_on(
-    tmp_path, monkeypatch, symmetric, twins, others, method, few
+    tmp_path, monkeypatch, symmetric, twins, others, options, few
 ):
     if not few:  # as of many items: blocks may ask once more for single pairs that lie in them
         monkeypatch.setattr("fewpairs.oracle.requests._FEW_ENTRIES", 0)
-    items = WORDS[:18] + (WORDS[5:12] if twins else [])
+    items = WORDS[:40] + (WORDS[5:12] if twins else [])
     columns = (WORDS[30:40] + (WORDS[31:35] if twins else [])) if others else None
 
     def run(name, stop_at=None):
@@ -513,10 +522,9 @@ def test_blocks_are_asked_for_in_the_same_company_when_a_run_goes_on(
                 items,
                 company.similarity,
                 others=columns,
-                landmarks=5,
-                method=method,
                 random_state=1,
                 journal=silent(tmp_path / name),
+                **options,
             )
         except SimilarityError:
             return None, company.calls
