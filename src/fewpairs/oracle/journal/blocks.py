@@ -9,7 +9,7 @@ than its values, and any block can be read without the others.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,10 +44,14 @@ class Block:
     keys : ndarray of 16-byte strings
     records : list of Record
         Without values, where only the shapes were read.
+    matrix : str
+        Of which items it was evaluated, and in which order they stood; nothing where many blocks
+        have become one.
     """
 
     keys: Keys
     records: list[Record]
+    matrix: str = ""
 
     @property
     def size(self) -> int:
@@ -104,7 +108,12 @@ def _as_one(group: list[Record], axis: int) -> list[Record]:
 
 
 def write_block(
-    path: Path, records: Sequence[Record], keys: Keys, identity: str, dtype: str
+    path: Path,
+    records: Sequence[Record],
+    keys: Keys,
+    identity: str,
+    dtype: str,
+    matrix: str = "",
 ) -> None:
     """Write records to a new file, whole or not at all.
 
@@ -118,6 +127,8 @@ def write_block(
     identity : str
         Of the similarity.
     dtype : {"float64", "float32"}
+    matrix : str, default=""
+        As `Block` has it.
     """
     shapes = [
         (_KINDS.index(type(r.request)), len(r.request.rows), len(r.request.columns))
@@ -131,7 +142,7 @@ def write_block(
         "places": places.reshape(-1).astype(np.uint32),
         "values": np.concatenate([r.values.ravel() for r in records]).astype(dtype, copy=False),
     }
-    archive.write(path, arrays, {"kind": _KIND, "identity": identity})
+    archive.write(path, arrays, {"kind": _KIND, "identity": identity, "matrix": matrix})
 
 
 def read_block(path: Path, identity: str, *, values: bool = True) -> Block:
@@ -141,7 +152,7 @@ def read_block(path: Path, identity: str, *, values: bool = True) -> Block:
     with archive.unpacking(path):
         _require(facts.get("kind") == _KIND, "it is no block of a journal")
         _require(facts.get("identity") == identity, "it belongs to another similarity")
-        return _unpacked(arrays, values=values)
+        return replace(_unpacked(arrays, values=values), matrix=str(facts.get("matrix")))
 
 
 def _unpacked(arrays: dict[str, npt.NDArray[Any]], *, values: bool) -> Block:

@@ -66,16 +66,18 @@ class Recorder:
         self._keys = left if right is None else np.concatenate([left, right])
         # Positions of columns follow those of rows in one table.
         self._shift = 0 if right is None else len(left)
+        whole = hashlib.sha256(self._shift.to_bytes(8, "little") + self._keys.tobytes())
+        self._matrix = whole.hexdigest()[:32]
         rows = Places(left)
         columns = rows if right is None else Places(right)
-        self.lookup = Lookup(rows, columns, right is not None and reversible)
+        self.lookup = Lookup(rows, columns, right is not None and reversible, self._matrix)
         distinct = rows.distinct and columns.distinct
         self.twins = None if distinct else Twins(rows.first, columns.first)
         self._lock = Lock(journal.path / LOCK)
         self._depth, self._probed = 0, False
         self._dtype = journal.dtype or "float64"
         self._seen: set[str] = set()
-        self._writer = Writer(self._shelf, self._keys)
+        self._writer = Writer(self._shelf, self._keys, self._matrix)
         journal.at().exists()  # refuse what is no journal as soon as it is named
 
     # ------------------------------------------------------------------ one writer
@@ -219,9 +221,7 @@ class Recorder:
 
     def seed(self, call: str) -> int:
         """Return the seed of a call without one: drawn once for these items, and written down."""
-        items = hashlib.sha256(call.encode() + b"\0" + self._keys.tobytes())
-        items.update(self._shift.to_bytes(8, "little"))
-        name = items.hexdigest()[:32]
+        name = hashlib.sha256(f"{call} {self._matrix}".encode()).hexdigest()[:32]
         path = self._shelf.path / SEEDS
         with self.writing():
             seeds: dict[str, Any] = {}

@@ -24,10 +24,12 @@ class Writer:
     shelf : Shelf
     keys : ndarray
         Of all items; records name them by their places in it.
+    matrix : str
+        What blocks carry as a sign of these items in this order.
     """
 
-    def __init__(self, shelf: Shelf, keys: Keys) -> None:
-        self._shelf, self._keys = shelf, keys
+    def __init__(self, shelf: Shelf, keys: Keys, matrix: str) -> None:
+        self._shelf, self._keys, self._matrix = shelf, keys, matrix
         #: Names of the blocks that were written here.
         self.written: set[str] = set()
         self._waiting: list[Record] = []
@@ -73,7 +75,8 @@ class Writer:
         try:
             block = self._shelf.next_block()
             records = merged(self._under_way)
-            write_block(block, records, self._keys, self._shelf.checksum, dtype)
+            checksum = self._shelf.checksum
+            write_block(block, records, self._keys, checksum, dtype, self._matrix)
             self.written.add(block.name)
             self._under_way = []
         except BaseException as error:  # noqa: BLE001 - raised by whoever waits
