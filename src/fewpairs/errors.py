@@ -164,6 +164,14 @@ class FileFormatError(FewpairsError, ValueError):
     """The file is not of a format that is read here, is damaged, or is of a newer version."""
 
 
+class NewerVersionError(FileFormatError):
+    """The file was written by a newer version of fewpairs."""
+
+
+class JournalError(FewpairsError, ValueError):
+    """A journal cannot be used: somebody else writes to it, or it belongs to something else."""
+
+
 class MissingFileError(InputError, FileNotFoundError):
     """There is no file of that name, or it is a folder, a pipe or a device."""
 
@@ -251,6 +259,10 @@ class NegativeKernelWarning(FewpairsWarning):
 
 class NotConvergedWarning(FewpairsWarning):
     """An iteration stopped at its limit, before its result was as near as asked for."""
+
+
+class JournalWarning(FewpairsWarning):
+    """Parts of a journal were damaged and set aside; what they held is evaluated again."""
 
 
 def warn(warning: FewpairsWarning) -> None:

@@ -25,6 +25,7 @@ from fewpairs.cli.options import (
     GammaOption,
     IdOption,
     JobsOption,
+    JournalOption,
     JsonOption,
     OtherTableOption,
     OwnSimilarityOption,
@@ -67,6 +68,7 @@ def match(
     encoding: EncodingOption = "utf-8",
     delimiter: DelimiterOption = None,
     form: FormatOption = "csv",
+    journal: JournalOption = None,
     seed: SeedOption = 0,
     jobs: JobsOption = 1,
     raw: RawOption = False,
@@ -82,6 +84,7 @@ def match(
         Form(encoding, delimiter, form),
         Choice(similarity, asymmetric, gamma, vectors),
         jobs,
+        journal,
     )
     with _kept(compared, output, vectors) as answers:
         found = answers.find_pairs(
@@ -117,6 +120,7 @@ def dedupe(
     encoding: EncodingOption = "utf-8",
     delimiter: DelimiterOption = None,
     form: FormatOption = "csv",
+    journal: JournalOption = None,
     seed: SeedOption = 0,
     jobs: JobsOption = 1,
     raw: RawOption = False,
@@ -132,6 +136,7 @@ def dedupe(
         Form(encoding, delimiter, form),
         Choice(similarity, asymmetric, gamma, vectors),
         jobs,
+        journal,
     )
     labels: list[int] | None = None
     with _kept(compared, output, vectors) as answers:
@@ -169,6 +174,7 @@ def neighbors(
     encoding: EncodingOption = "utf-8",
     delimiter: DelimiterOption = None,
     form: FormatOption = "csv",
+    journal: JournalOption = None,
     seed: SeedOption = 0,
     jobs: JobsOption = 1,
     raw: RawOption = False,
@@ -184,6 +190,7 @@ def neighbors(
         Form(encoding, delimiter, form),
         Choice(similarity, asymmetric, gamma, vectors),
         jobs,
+        journal,
     )
     with _kept(compared, output, vectors) as answers:
         found = answers.find_nearest(

@@ -15,6 +15,7 @@ from fewpairs.cli.options import (
     GammaOption,
     ItemsFile,
     JobsOption,
+    JournalOption,
     LandmarksOption,
     MethodOption,
     OthersOption,
@@ -44,6 +45,7 @@ def plan(
     gamma: GammaOption = None,
     vectors: VectorsOption = None,
     others: OthersOption = None,
+    journal: JournalOption = None,
     jobs: JobsOption = 1,
 ) -> None:
     """Say what a run would cost."""
@@ -59,6 +61,7 @@ def plan(
         cost=typed_number(cost),
         target_error=target_error,
         method=method,
+        journal=journal,
         n_jobs=jobs,
     )
     typer.echo(settled.described(call=f"--landmarks {settled.most_landmarks}"))
@@ -78,6 +81,7 @@ def approximate(
     others: OthersOption = None,
     target_error: TargetOption = None,
     error_pairs: Annotated[int | None, typer.Option(help="Pairs for the error estimate.")] = None,
+    journal: JournalOption = None,
     seed: SeedOption = 0,
     jobs: JobsOption = 1,
 ) -> None:
@@ -97,6 +101,7 @@ def approximate(
         named_similarity(similarity, gamma=gamma, vectors=vectors),
         None if others is None else read_items(others, column),
         jobs,
+        journal=journal,
     )
     with kept_unless_done(oracle, output, vectors):
         matrix = run(

@@ -57,6 +57,13 @@ GammaOption = Annotated[
     float | None, typer.Option(help="γ of word_mover, rbf, laplacian, sigmoid, polynomial.")
 ]
 JobsOption = Annotated[int, typer.Option(help="Threads; -1 for all cores.")]
+JournalOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--journal",
+        help="Folder in which evaluations are written down; what is there is not paid for again.",
+    ),
+]
 SeedOption = Annotated[int, typer.Option(help="The same seed gives the same result.")]
 
 # ------------------------------------------------------------------ tables

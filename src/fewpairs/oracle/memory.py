@@ -79,7 +79,7 @@ class Memory:
 
     def find(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Look entries up, reserved ones too; NaN where they are not known."""
-        found = self.entries.find(self._keys(rows, columns))
+        found = self.entries.find(self.keys(rows, columns))
         return self._lines.complete(found, rows, columns)
 
     def answer(self, request: Request) -> FloatArray:
@@ -134,11 +134,11 @@ class Memory:
 
     def reserve(self, rows: IntArray, columns: IntArray) -> None:
         """Hide single entries, until a whole line holds them or `reveal` is called."""
-        self.reserved = np.union1d(self.reserved, self._keys(rows, columns))
+        self.reserved = np.union1d(self.reserved, self.keys(rows, columns))
 
     def reveal(self, rows: IntArray, columns: IntArray) -> None:
         """Let methods and results use what was hidden."""
-        self.reserved = np.setdiff1d(self.reserved, self._keys(rows, columns))
+        self.reserved = np.setdiff1d(self.reserved, self.keys(rows, columns))
 
     # ------------------------------------------------------------------ entries without a value
 
@@ -146,12 +146,19 @@ class Memory:
         """Say which entries were asked for and have no value."""
         if not len(self.holes):
             return np.zeros(len(rows), dtype=bool)
-        return np.isin(self._keys(rows, columns), self.holes)
+        return np.isin(self.keys(rows, columns), self.holes)
 
     def note_holes(self, request: Request, values: FloatArray) -> None:
         """Note which entries of an answer have no value."""
-        keys = self._keys(*request.pairs())
+        keys = self.keys(*request.pairs())
         self.holes = np.union1d(self.holes, keys[np.isnan(values.ravel())])
+
+    def share_holes(self, first: Request, twins: Request) -> None:
+        """Note that entries have no value because others of the same content have none."""
+        if len(self.holes):
+            rows, columns = twins.pairs()
+            gaps = self.is_hole(*first.pairs())
+            self.holes = np.union1d(self.holes, self.keys(rows[gaps], columns[gaps]))
 
     def stand_in(self, store: ColumnStore, lines: IntArray) -> None:
         """Fill what has no value in whole columns, or in whole rows of the transpose."""
@@ -208,7 +215,7 @@ class Memory:
         rows, columns = request.rows, request.columns
         if isinstance(request, Ordered):
             good = ~np.isnan(values)
-            self.ordered.add((rows * self._width + columns)[good], values[good])
+            self.store_order(request, values)
             good &= np.isnan(self.find(rows, columns))  # the first order stands for both
             self._store_entries(rows[good], columns[good], values[good])
             return
@@ -224,6 +231,11 @@ class Memory:
         if held_rows.any():
             self.rows.put(columns, rows[held_rows], values[held_rows].T)
 
+    def store_order(self, request: Ordered, values: FloatArray) -> None:
+        """Remember pairs in their order, and not as entries of the matrix."""
+        good = ~np.isnan(values)
+        self.ordered.add((request.rows * self._width + request.columns)[good], values[good])
+
     def _store_entries(self, rows: IntArray, columns: IntArray, values: FloatArray) -> None:
         good = ~np.isnan(values)
         rows, columns, values = rows[good], columns[good], values[good]
@@ -234,9 +246,10 @@ class Memory:
             held = np.flatnonzero(place >= 0)
             held = held[np.isnan(store.values[across[held], place[held]])]
             store.values[across[held], place[held]] = values[held]
-        self.entries.add(self._keys(rows[outside], columns[outside]), values[outside])
+        self.entries.add(self.keys(rows[outside], columns[outside]), values[outside])
 
-    def _keys(self, rows: IntArray, columns: IntArray) -> IntArray:
+    def keys(self, rows: IntArray, columns: IntArray) -> IntArray:
+        """Return one number for each pair, the same for both orders if symmetric."""
         return keys_of(rows, columns, self._width, symmetric=self.symmetric)
 
     def forget_assumed(self) -> None:

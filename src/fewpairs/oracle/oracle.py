@@ -38,6 +38,8 @@ class Oracle(Gate):
         A bar in a terminal, or a callback ``(done, planned)`` that stops the run with False.
     resumable : bool, default=True
         Whether a user can go on with this oracle after a fault.
+    journal : str, Path, Journal or None, default=None
+        A folder in which what is evaluated is written down, and found by later calls.
 
     Examples
     --------

@@ -14,6 +14,7 @@ from fewpairs.error.audit import draw_audit, judge
 from fewpairs.errors import AllPairsWarning, BudgetExceededWarning, warn
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.methods.base import Method, assemble
+from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.oracle.scale import OutgrownError, Scale
@@ -42,6 +43,7 @@ def approximate(
     selection: Any = "uniform",
     error_pairs: int | None = None,
     random_state: RandomState = None,
+    journal: JournalOption = None,
     n_jobs: int = 1,
     progress: ProgressOption = None,
     retry: int | None = None,
@@ -85,6 +87,9 @@ def approximate(
         is spent. 0 turns the estimate off.
     random_state : int, Generator, RandomState or None
         The same seed gives the same result, whatever `n_jobs`.
+    journal : str, Path, Journal or None, default=None
+        A folder in which everything evaluated is written down as it comes. What is there is not
+        paid for again, by this call or another one, in this process or a later one.
     n_jobs : int, default=1
         Threads that call the similarity.
     progress : bool, callable or None, default=None
@@ -120,13 +125,14 @@ def approximate(
         others,
         n_jobs,
         progress,
+        journal,
         retry=retry,
         timeout=timeout,
         on_error=on_error,
         on_nonfinite=on_nonfinite,
         cost=cost,
     )
-    rng = oracle.generator(random_state)
+    rng = oracle.generator(random_state, "approximate")
     with memory_below(max_memory):
         plan = make_plan(
             oracle,

@@ -17,6 +17,7 @@ from fewpairs.errors import (
 )
 from fewpairs.methods.base import Method
 from fewpairs.methods.landmarks import given_landmarks
+from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.oracle.requests import Planner
@@ -37,6 +38,7 @@ OPTIONS = (
     "error_interval",
     "fold_error_pairs",
     "random_state",
+    "journal",
     "n_jobs",
     "progress",
     "retry",
@@ -179,6 +181,7 @@ def as_oracle(
     others: Any = None,
     n_jobs: int | None = 1,
     progress: ProgressOption = None,
+    journal: JournalOption = None,
     **declared_beside: Any,
 ) -> Oracle:
     """Make the oracle of a run, or take one that the user has, with what it has paid for.
@@ -199,12 +202,20 @@ def as_oracle(
                 "Pass fewpairs.similarity(function, kind=…, symmetric=…), or a ready one.",
             )
         given = declared(similarity, **declared_beside)
-        return Oracle(items, given, others=others, n_jobs=n_jobs, progress=progress)
+        return Oracle(
+            items, given, others=others, n_jobs=n_jobs, progress=progress, journal=journal
+        )
     if others is not None:
         raise InputError(
             "other items were given beside an oracle.",
             "The oracle has its own already, and what it remembers belongs to those.",
             "Pass the oracle alone.",
+        )
+    if journal is not None and not items.writes_to(journal):
+        raise InputError(
+            "a journal was given beside an oracle that does not write to it.",
+            "What the oracle has evaluated before would be missing there.",
+            "Pass the oracle alone, or make one with it: fewpairs.Oracle(…, journal=…).",
         )
     if similarity is not None:
         items.mend(similarity)

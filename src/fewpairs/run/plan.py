@@ -15,6 +15,7 @@ from fewpairs.errors import InputError
 from fewpairs.methods.base import Method
 from fewpairs.methods.catalogue import Chosen, find_method
 from fewpairs.methods.landmarks import Selector, as_selector, given_landmarks
+from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.parallel import count_jobs, format_bytes, require_memory
 from fewpairs.parallel import max_memory as memory_below
@@ -331,6 +332,7 @@ def plan(
     method: str | Method = "auto",
     selection: Any = "uniform",
     error_pairs: int | None = None,
+    journal: JournalOption = None,
     n_jobs: int = 1,
     timed: bool = True,
     retry: int | None = None,
@@ -346,7 +348,7 @@ def plan(
     Parameters
     ----------
     items, similarity, others, landmarks, budget, target_error, method, selection, error_pairs, \
-    n_jobs, retry, timeout, on_error, on_nonfinite, cost, max_memory, **options
+    journal, n_jobs, retry, timeout, on_error, on_nonfinite, cost, max_memory, **options
         As for `approximate`; with an `Oracle`, what the timed sample buys is not paid for again.
     timed : bool, default=True
         Evaluate a few pairs, for about a tenth of a second, to tell the time.
@@ -370,6 +372,7 @@ def plan(
         similarity,
         others,
         progress=False,
+        journal=journal,
         retry=retry,
         timeout=timeout,
         on_error=on_error,

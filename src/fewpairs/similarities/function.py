@@ -29,6 +29,8 @@ class FunctionSimilarity(Similarity):
 
     def __init__(self, **declared: Any) -> None:
         self._fingerprint: str = declared.pop("fingerprint", "")
+        #: Whether the user has named it, and not only its function.
+        self._named: bool = declared.pop("named", True)
         for name, value in declared.items():
             setattr(self, name, value)
 
@@ -37,6 +39,12 @@ class FunctionSimilarity(Similarity):
         """The declared fingerprint, or name and parameters in one line."""
         return self._fingerprint or super().fingerprint
 
+    @property
+    def identity(self) -> str | None:
+        """The fingerprint, if it was declared, or made of a declared name and version."""
+        declared = bool(self._fingerprint) or (self._named and bool(self.version))
+        return self.fingerprint if declared else None
+
 
 def similarity(
     function: Callable[..., Any],
@@ -44,6 +52,7 @@ def similarity(
     kind: str,
     symmetric: bool,
     name: str | None = None,
+    version: str | None = None,
     parameters: Mapping[str, Any] | None = None,
     block_size: int | tuple[int, int] | None = None,
     diagonal: float | None = None,
@@ -69,6 +78,9 @@ def similarity(
         Whether f(a, b) = f(b, a) for all items. If True, a few pairs are checked in both orders.
     name : str, optional
         What files call it; by default the function's own name.
+    version : str, optional
+        Of the function: change it whenever its values change. With a name of your own, it lets a
+        journal find again what was evaluated.
     parameters : mapping, optional
         Whatever else changes the values, such as the version of a model.
     block_size : int or (int, int), optional
@@ -129,6 +141,8 @@ def similarity(
         **{kind: function},
         symmetric=bool(symmetric),
         name=name or getattr(function, "__qualname__", type(function).__name__),
+        named=name is not None,
+        version="" if version is None else str(version),
         parameters=dict(parameters or {}),
         block_size=check_block_size(block_size),
         diagonal=None if diagonal is None else check_diagonal(diagonal),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Self
 
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fewpairs.arrays import FloatArray, unmasked
-from fewpairs.errors import InputError
+from fewpairs.errors import InputError, UnknownNameError
 from fewpairs.items.items import Items
 from fewpairs.similarities.cost import Cost, CostOption
 from fewpairs.similarities.patience import NO_PATIENCE, Patience, WhenMissing, changed
@@ -51,6 +51,8 @@ class Similarity:
         Identifies the similarity in files, together with `parameters`.
     symmetric : bool
         Whether Δ(x, y) = Δ(y, x). There is no default: it must be declared.
+    version : str
+        Of the code that computes the values; changed whenever they change. A journal needs it.
     parameters : mapping
         Everything that changes the values, in types that JSON can hold.
     block_size : int, (int, int) or None
@@ -86,6 +88,7 @@ class Similarity:
 
     name: str = ""
     symmetric: bool
+    version: str = ""
     parameters: Mapping[str, Any] = {}
     block_size: int | tuple[int, int] | None = None
     diagonal: float | None = None
@@ -109,9 +112,34 @@ class Similarity:
 
     @property
     def fingerprint(self) -> str:
-        """Name and parameters in one line, the same on every machine."""
+        """Name, parameters and version in one line, the same on every machine."""
         name = self.name or type(self).__name__
-        return name + json.dumps(dict(self.parameters), sort_keys=True, default=repr)
+        version = f" version {self.version}" if self.version else ""
+        return name + json.dumps(dict(self.parameters), sort_keys=True, default=repr) + version
+
+    @property
+    def identity(self) -> str | None:
+        """What a journal knows the similarity by: all that its values depend on, but the items.
+
+        None where that cannot be told, because name or version are not declared.
+        """
+        return self.fingerprint if self.name and self.version else None
+
+    def content(self, items: Items) -> Iterable[bytes] | None:  # noqa: ARG002 - as others need it
+        """Return what of each prepared item its similarities depend on, for a journal's keys.
+
+        None stands for the items as the user has given them.
+        """
+        return None
+
+    @property
+    def underlying(self) -> Similarity:
+        """What a journal keeps in place of this: something that this is a plain function of."""
+        return self
+
+    def from_underlying(self, values: FloatArray) -> FloatArray:
+        """Return the similarities that belong to values of `underlying`."""
+        return values
 
     def prepare(self, items: Items) -> Items:
         """Turn items into what the other methods take; called once for each set of items."""
@@ -181,6 +209,25 @@ class Similarity:
         priced = copy.copy(self)
         priced.cost = Cost.of(cost)
         return priced
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 - scikit-learn's
+        """Return what the similarity was made with, as scikit-learn's estimators do."""
+        names = inspect.signature(type(self).__init__).parameters
+        return {name: getattr(self, name) for name in names if name in vars(self)}
+
+    def set_params(self, **params: Any) -> Self:
+        """Make the similarity anew with some other parameters, such as ``gamma`` in a search."""
+        known = self.get_params()
+        for name in params:
+            if name not in known:
+                raise UnknownNameError("parameter", name, known, where=f"of {self!r}")
+        if params:
+            type(self).__init__(self, **(known | params))
+        return self
+
+    def __sklearn_clone__(self) -> Self:
+        # A search sets parameters of the copy; matrices and vectors are shared.
+        return copy.copy(self)
 
     def __repr__(self) -> str:
         facts = "symmetric" if self.symmetric else "asymmetric"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -53,9 +54,19 @@ class Symmetrized(Similarity):
         """The base's fingerprint, marked."""
         return f"symmetrized {self.base.fingerprint}"
 
+    @property
+    def identity(self) -> str | None:
+        """The base's identity, marked."""
+        base = self.base.identity
+        return None if base is None else f"symmetrized {base}"
+
     def prepare(self, items: Items) -> Items:
         """Prepare as the base does."""
         return self.base.prepare(items)
+
+    def content(self, items: Items) -> Iterable[bytes] | None:
+        """Return what the base depends on."""
+        return self.base.content(items)
 
     def known_diagonal(self, items: Items) -> FloatArray | None:
         """Return the base's diagonal: both orders of (x, x) are the same."""

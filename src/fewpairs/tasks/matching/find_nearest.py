@@ -7,6 +7,7 @@ from typing import Any
 from fewpairs.arrays import RandomState, is_whole
 from fewpairs.error.recall import check_recall
 from fewpairs.errors import InputError
+from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import max_memory as memory_below
 from fewpairs.parallel import one_blas_thread
@@ -31,6 +32,7 @@ def find_nearest(
     budget: float | str | None = None,
     guide: Any = "auto",
     random_state: RandomState = None,
+    journal: JournalOption = None,
     n_jobs: int = 1,
     progress: ProgressOption = None,
     retry: int | None = None,
@@ -56,7 +58,7 @@ def find_nearest(
         The share of all true neighbours to find: the lower end of the stated interval.
     budget : int, float or str, optional
         The most to spend: evaluations, or (a float below 1) a share of all pairs, or money.
-    guide, random_state, n_jobs, progress : as for `find_pairs`
+    guide, random_state, journal, n_jobs, progress : as for `find_pairs`
     retry, timeout, on_error, on_nonfinite, cost, max_memory : as for `find_pairs`
 
     Returns
@@ -83,6 +85,7 @@ def find_nearest(
         others,
         n_jobs,
         progress,
+        journal,
         retry=retry,
         timeout=timeout,
         on_error=on_error,
@@ -96,7 +99,7 @@ def find_nearest(
     guides = as_guides(
         guide, oracle.items, None if oracle.square else oracle.others, oracle.similarity
     )
-    rng = oracle.generator(random_state)
+    rng = oracle.generator(random_state, "find_nearest")
     with oracle.run(allowed, rng), one_blas_thread(), memory_below(max_memory):
         run = Neighborhoods(oracle, int(k), allowed, wanted, rng, nearest_last=distance)
         rows, columns, values = run.carry_out(guides)

@@ -8,6 +8,7 @@ from typing import Any
 from fewpairs.arrays import RandomState
 from fewpairs.error.recall import check_recall
 from fewpairs.errors import RecallMissedWarning, warn
+from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import max_memory as memory_below
 from fewpairs.parallel import one_blas_thread
@@ -36,6 +37,7 @@ def find_pairs(
     guide: Any = "auto",
     one_to_one: bool = False,
     random_state: RandomState = None,
+    journal: JournalOption = None,
     n_jobs: int = 1,
     progress: ProgressOption = None,
     retry: int | None = None,
@@ -79,6 +81,8 @@ def find_pairs(
         Of two sets: keep only the best assignment, in which no item is matched twice.
     random_state : int, Generator, RandomState or None
         The same seed gives the same result, whatever `n_jobs`.
+    journal : str, Path, Journal or None, default=None
+        As for `approximate`.
     n_jobs : int, default=1
         Threads that call the similarity.
     progress : bool, callable or None, default=None
@@ -112,6 +116,7 @@ def find_pairs(
         others,
         n_jobs,
         progress,
+        journal,
         retry=retry,
         timeout=timeout,
         on_error=on_error,
@@ -129,7 +134,7 @@ def find_pairs(
     guides = as_guides(
         guide, oracle.items, None if oracle.square else oracle.others, oracle.similarity
     )
-    rng = oracle.generator(random_state)
+    rng = oracle.generator(random_state, "find_pairs")
     run = Run(oracle, universe, threshold, allowed, wanted, rng, unasked=budget is None)
     with (
         oracle.run(allowed * oracle.planner.per_entry, rng),

@@ -12,6 +12,7 @@ import numpy as np
 from fewpairs.arrays import IntArray, RandomState, unmasked
 from fewpairs.error.recall import Recall, blind_pairs, check_recall
 from fewpairs.errors import InputError
+from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import max_memory as memory_below
 from fewpairs.run.arguments import as_oracle, evaluations_of
@@ -36,6 +37,7 @@ def recall_of(
     recall: float = 0.95,
     budget: float | str | None = None,
     random_state: RandomState = None,
+    journal: JournalOption = None,
     n_jobs: int = 1,
     progress: ProgressOption = None,
     retry: int | None = None,
@@ -60,7 +62,7 @@ def recall_of(
         What the blind pairs should be able to state.
     budget : int, float or str, optional
         The most to spend, candidates included: evaluations, a share of all pairs, or money.
-    random_state, n_jobs, progress : as for `find_pairs`
+    random_state, journal, n_jobs, progress : as for `find_pairs`
     retry, timeout, on_error, on_nonfinite, cost, max_memory : as for `find_pairs`
 
     Returns
@@ -86,6 +88,7 @@ def recall_of(
         others,
         n_jobs,
         progress,
+        journal,
         retry=retry,
         timeout=timeout,
         on_error=on_error,
@@ -106,7 +109,7 @@ def recall_of(
         )
     # Other candidates, other blind pairs: whoever adds what was missed, and asks again with the
     # same seed, would otherwise be judged by the pairs that were just added.
-    seeds = oracle.generator(random_state).integers(2**63, size=4)
+    seeds = oracle.generator(random_state, "recall_of").integers(2**63, size=4)
     rng = np.random.default_rng([*seeds.tolist(), zlib.crc32(keys.tobytes())])
     with oracle.run(allowed * oracle.planner.per_entry, rng), memory_below(max_memory):
         labels = Labels()

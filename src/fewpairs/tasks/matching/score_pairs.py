@@ -8,6 +8,7 @@ import numpy as np
 
 from fewpairs.arrays import FloatArray
 from fewpairs.errors import InputError
+from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.similarities.base import declared
@@ -19,6 +20,7 @@ def score_pairs(
     left: Any,
     right: Any,
     *,
+    journal: JournalOption = None,
     n_jobs: int = 1,
     progress: ProgressOption = None,
     retry: int | None = None,
@@ -33,6 +35,8 @@ def score_pairs(
     similarity : Similarity
     left, right : sequence, array, or column of a data frame
         As many on the left as on the right.
+    journal : str, Path, Journal or None, default=None
+        As for `approximate`.
     n_jobs : int, default=1
         Threads that call the similarity.
     progress : bool, callable or None, default=None
@@ -60,7 +64,7 @@ def score_pairs(
     given = declared(
         similarity, retry=retry, timeout=timeout, on_error=on_error, on_nonfinite=on_nonfinite
     )
-    oracle = Oracle(left, given, others=right, n_jobs=n_jobs, progress=progress)
+    oracle = Oracle(left, given, others=right, n_jobs=n_jobs, progress=progress, journal=journal)
     n, m = oracle.shape
     if n != m:
         raise InputError(
