@@ -77,7 +77,7 @@ def similarity(function):
         kind="pair",
         symmetric=True,
         name="judge",
-        parameters={"version": 1},
+        version="1",
         block_size=_BLOCK,
         retry=30,
         backoff=0.05,
