@@ -101,7 +101,7 @@ def test_set_output_and_columns_of_frames():
 
 def test_clone_does_not_copy_a_matrix():
     features = fp.SimilarityFeatures(fp.Precomputed(symmetric_matrix(30)), 5)
-    assert clone(features).similarity is features.similarity
+    assert clone(features).similarity.matrix is features.similarity.matrix
 
 
 def test_a_method_without_landmarks_is_refused():

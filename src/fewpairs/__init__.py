@@ -9,6 +9,8 @@ __version__ = "0.1.0"
 
 #: Public name → module that holds it. Modules load on first use: importing fewpairs is instant.
 _HOMES = {
+    "max_memory": "parallel",
+    "Journal": "oracle.journal.journal",
     "Oracle": "oracle.oracle",
     "Precomputed": "similarities.precomputed",
     "RecordSimilarity": "similarities.records",

@@ -124,6 +124,10 @@ class NonFiniteError(SimilarityError):
     """The similarity returned NaN or infinity."""
 
 
+class FailedCallError(SimilarityError):
+    """The similarity raised, or did not answer in time, at the last attempt."""
+
+
 class AsymmetryError(SimilarityError):
     """A similarity that was declared symmetric is not, or a symmetric one is needed."""
 
@@ -158,6 +162,14 @@ class MemoryCeilingError(FewpairsError, MemoryError):
 
 class FileFormatError(FewpairsError, ValueError):
     """The file is not of a format that is read here, is damaged, or is of a newer version."""
+
+
+class NewerVersionError(FileFormatError):
+    """The file was written by a newer version of fewpairs."""
+
+
+class JournalError(FewpairsError, ValueError):
+    """A journal cannot be used: somebody else writes to it, or it belongs to something else."""
 
 
 class MissingFileError(InputError, FileNotFoundError):
@@ -222,6 +234,10 @@ class AllPairsWarning(FewpairsWarning):
     """A run has spent as much as all pairs cost, which would have left no error."""
 
 
+class HungCallsWarning(FewpairsWarning):
+    """Calls of the similarity took too long, and were left to themselves in threads."""
+
+
 class DuplicateWordsWarning(FewpairsWarning):
     """A table of word vectors has more than one vector for a word."""
 
@@ -248,6 +264,10 @@ class NegativeKernelWarning(FewpairsWarning):
 
 class NotConvergedWarning(FewpairsWarning):
     """An iteration stopped at its limit, before its result was as near as asked for."""
+
+
+class JournalWarning(FewpairsWarning):
+    """Parts of a journal were damaged and set aside; what they held is evaluated again."""
 
 
 def warn(warning: FewpairsWarning) -> None:

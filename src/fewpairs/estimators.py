@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fewpairs.arrays import FloatArray, RandomState, unmasked
 from fewpairs.items.items import Items, as_items
+from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.run.approximate import approximate
@@ -35,6 +36,8 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     options : mapping, optional
         Options of the method.
     random_state : int, RandomState or None
+    journal : str, Path, Journal or None, default=None
+        As for `approximate`; `transform` uses it too.
     n_jobs : int, default=1
     progress : bool, callable or None, default=None
 
@@ -71,6 +74,7 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         selection: Any = "uniform",
         options: Mapping[str, Any] | None = None,
         random_state: RandomState = None,
+        journal: JournalOption = None,
         n_jobs: int = 1,
         progress: ProgressOption = None,
     ) -> None:
@@ -81,6 +85,7 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         self.selection = selection
         self.options = options
         self.random_state = random_state
+        self.journal = journal
         self.n_jobs = n_jobs
         self.progress = progress
 
@@ -136,12 +141,19 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             n_jobs=self.n_jobs,
             progress=self.progress,
             resumable=False,
+            journal=self.journal,
         )
         columns = oracle.columns(np.arange(len(self.landmark_indices_)))
         return np.asarray(columns @ self.components_)
 
     def _fit(self, items: Items) -> Oracle:
-        oracle = Oracle(items, self.similarity, n_jobs=self.n_jobs, progress=self.progress)
+        oracle = Oracle(
+            items,
+            self.similarity,
+            n_jobs=self.n_jobs,
+            progress=self.progress,
+            journal=self.journal,
+        )
         matrix = approximate(
             oracle,
             landmarks=self.n_components,

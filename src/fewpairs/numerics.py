@@ -54,6 +54,48 @@ def exponent(values: npt.NDArray[Any]) -> int:
     return frexp(max(float(values.max(initial=0)), -float(values.min(initial=0))))[1]
 
 
+def median(blocks: Callable[[], Iterator[FloatArray]]) -> float:
+    """Return the median of all values, exactly, from blocks that are read several times.
+
+    It is found digit by digit: of whole numbers in the same order as the values, the first 16 bits
+    of the middle one are known once they are counted, then the next.
+
+    Parameters
+    ----------
+    blocks : callable
+        Returns an iterator over arrays of finite numbers, the same ones each time.
+
+    Returns
+    -------
+    float
+    """
+    total = sum(block.size for block in blocks())
+    middle = [_ordered_as(blocks, place) for place in {(total - 1) // 2, total // 2}]
+    return float(np.mean(sorted(middle)))
+
+
+def _ordered_as(blocks: Callable[[], Iterator[FloatArray]], place: int) -> float:
+    """Return the value that comes at a place, from 0, in the order of size."""
+    found = np.uint64(0)
+    for shift in (48, 32, 16, 0):
+        counts = np.zeros(2**16, dtype=np.int64)
+        for block in blocks():
+            bits = np.ascontiguousarray(block + 0.0).view(np.uint64).ravel()  # -0.0 becomes 0.0
+            negative = bits >> np.uint64(63) == 1
+            keys = np.where(negative, ~bits, bits | np.uint64(1 << 63))
+            if shift < 48:  # noqa: PLR2004 - those that begin like the one that is sought
+                known = np.uint64(shift + 16)
+                keys = keys[keys >> known == found >> known]
+            digits = (keys >> np.uint64(shift)) & np.uint64(0xFFFF)
+            counts += np.bincount(digits.astype(np.int64), minlength=2**16)
+        digit = int(np.searchsorted(np.cumsum(counts), place, side="right"))
+        place -= int(counts[:digit].sum())
+        found |= np.uint64(digit) << np.uint64(shift)
+    positive = found >> np.uint64(63) == 1
+    back = found ^ np.uint64(1 << 63) if positive else ~found
+    return float(np.array([back], dtype=np.uint64).view(np.float64)[0])
+
+
 def row_squares(rows: Any) -> FloatArray:
     """Return the squared length of each row, of an array or a sparse matrix."""
     if sp.issparse(rows):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,8 +18,16 @@ import threadpoolctl
 from fewpairs.arrays import is_number
 from fewpairs.errors import InputError, MemoryCeilingError
 
-#: Largest array, in bytes, that a convenience such as `to_dense` will allocate unasked.
-MEMORY_CEILING = 2 * 2**30
+#: Largest array, in bytes, that a convenience such as `to_dense` will allocate unasked. What a run
+#: needs for its work may be as large as the machine's memory. A ceiling that the user has set holds
+#: for both.
+_CONVENIENT = 2 * 2**30
+#: The variable of the environment that sets it for a whole process.
+MEMORY_VARIABLE = "FEWPAIRS_MAX_MEMORY"
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+_SIZE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([a-zA-Z]*)\s*")
+_ceiling: ContextVar[int | None] = ContextVar("fewpairs_memory_ceiling", default=None)
 #: How every kernel is compiled: kept on disk, run beside other threads, indices not checked.
 COMPILED: dict[str, Any] = {"cache": True, "nogil": True, "boundscheck": False}
 
@@ -66,15 +76,98 @@ def format_bytes(size: float) -> str:
     return f"{size:.3g} TB"
 
 
-def refuse_above(ceiling: float, n_rows: int, n_columns: int, instead: str) -> None:
-    """Refuse to allocate an n_rows × n_columns float64 array larger than `ceiling` bytes."""
-    size = 8 * n_rows * n_columns
-    if size > ceiling:
+def parse_bytes(size: Any, name: str = "max_memory") -> int:
+    """Return a number of bytes: an integer, or a text such as "4 GB" or "512 MiB"."""
+    match = _SIZE.fullmatch(size) if isinstance(size, str) else None
+    count = 0.0
+    if match is not None:
+        count = float(match[1]) * _UNITS.get(match[2].upper(), 0)
+    elif isinstance(size, (int, float)) and not isinstance(size, bool):
+        count = float(size)
+    if not 1 <= count < float("inf"):
+        raise InputError(
+            f"{name} is {size!r}.",
+            "It is the most memory that an array may take.",
+            'Pass a number of bytes, or a text such as "4 GB".',
+        )
+    return int(count)
+
+
+@contextmanager
+def max_memory(size: int | str | None) -> Iterator[None]:
+    """Refuse, within this context, whatever would take more memory than this.
+
+    Outside of any, the variable FEWPAIRS_MAX_MEMORY of the environment counts; without it, the
+    memory of the machine, and 2 GiB for arrays that are a convenience, such as `K.to_dense()`.
+
+    Parameters
+    ----------
+    size : int, str or None
+        Bytes, or a text such as "4 GB". None changes nothing.
+
+    Examples
+    --------
+    >>> import fewpairs as fp
+    >>> smaller = fp.similarity(min, kind="pair", symmetric=True)
+    >>> with fp.max_memory("4 GB"):
+    ...     K = fp.approximate(range(500), smaller, landmarks=20)
+    """
+    token = None if size is None else _ceiling.set(parse_bytes(size))
+    try:
+        yield
+    finally:
+        if token is not None:
+            _ceiling.reset(token)
+
+
+def memory_ceiling(*, convenience: bool = False) -> int:
+    """Return the most bytes that an array may take now."""
+    chosen = _ceiling.get()
+    if chosen is None and (given := os.environ.get(MEMORY_VARIABLE)):
+        chosen = parse_bytes(given, MEMORY_VARIABLE)
+    if chosen is not None:
+        return chosen
+    return min(_CONVENIENT, _machine_memory()) if convenience else _machine_memory()
+
+
+@lru_cache(maxsize=1)
+def _machine_memory() -> int:
+    """Return the memory of the machine, or of the container that this process may use of it."""
+    sizes = [sys.maxsize]
+    with suppress(AttributeError, ValueError, OSError):
+        sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    for limit in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        with suppress(OSError, ValueError):
+            sizes.append(int(Path(limit).read_text(encoding="ascii")))
+    return min(size for size in sizes if size > 0)
+
+
+def require_memory(
+    size: float, what: str, instead: str, *, ceiling: float | None = None, convenience: bool = False
+) -> None:
+    """Refuse to allocate more than the ceiling; every large array is asked for here first.
+
+    Parameters
+    ----------
+    size : float
+        Bytes.
+    what : str
+        That takes them, in the plural.
+    instead : str
+        What to do.
+    ceiling : float, optional
+        Other than the one that counts now.
+    convenience : bool, default=False
+        Whether there is always a way without this array.
+    """
+    most = memory_ceiling(convenience=convenience) if ceiling is None else ceiling
+    if size > most:
         raise MemoryCeilingError(
-            f"a dense {n_rows:,} × {n_columns:,} array takes {format_bytes(size)}; "
-            f"the ceiling is {format_bytes(ceiling)}.",
-            "The factored form exists so that this array need not.",
-            f"{instead} or raise the ceiling with ceiling=<bytes>.",
+            f"{what} take {format_bytes(size)}; the ceiling is {format_bytes(most)}.",
+            "What does not fit is refused before anything is spent on it.",
+            f"{instead}, or raise the ceiling: "
+            + ("ceiling=<bytes>" if convenience else "max_memory=<bytes>")
+            + f", fewpairs.max_memory(<bytes>), or the variable {MEMORY_VARIABLE}.",
         )
 
 

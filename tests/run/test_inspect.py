@@ -67,10 +67,11 @@ def test_plan_says_what_it_will_cost_and_how_long():
     plan = fp.plan(range(1000), sim, landmarks=20, method="nystrom", error_pairs=100)
     assert plan.evaluations == 1000 * 20 - 190 + 100 + plan.symmetry_pairs
     assert plan.share == pytest.approx(plan.evaluations / (1000 * 1001 / 2))
-    assert plan.memory == 8 * 1000 * 20
+    # Columns, profiles to judge by, and pools of pairs.
+    assert plan.memory == (8 + 4) * 1000 * 20 + 36_000_000 + 120 * 1000
     assert 0.002 * plan.evaluations < plan.seconds < 0.2 * plan.evaluations
     assert 0 < plan.sampled < 1000
-    for part in ("20 landmarks", "of all pairs", "160 kB", "timed"):
+    for part in ("20 landmarks", "of all pairs", "36.4 MB", "timed"):
         assert part in str(plan)
 
 

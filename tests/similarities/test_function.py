@@ -10,7 +10,9 @@ import fewpairs as fp
 from fewpairs.errors import InputError, SimilarityError, UnknownNameError
 from fewpairs.items.items import Items, as_items
 from fewpairs.similarities import base
+from fewpairs.similarities.cost import Cost
 from fewpairs.similarities.function import FACTS, METHODS, as_similarity
+from fewpairs.similarities.patience import Patience
 from fewpairs.similarities.protocol import Similarity
 
 
@@ -19,6 +21,7 @@ class Declared:
 
     name = "declared"
     symmetric = True
+    version = "3"
     parameters = {"version": 3}  # noqa: RUF012
     block_size = (7, 5)
     diagonal = 2.0
@@ -29,6 +32,7 @@ class Declared:
     symmetry_proven = True
     cheap = True
     fingerprint = "declared, third edition"
+    patience, cost = Patience(retry=2), Cost(0.5, "USD")
 
     def __init__(self):
         self.called = []
@@ -70,7 +74,9 @@ def test_an_object_of_any_class_keeps_all_that_it_declares():
 
 
 def test_nothing_that_the_protocol_declares_is_left_out():
-    derived = {"kinds", "with_diagonal", "symmetrized"}
+    derived = {"kinds", "with_diagonal", "symmetrized", "with_patience", "with_cost"}
+    # Only a class of ours can say more about itself than its fingerprint.
+    derived |= {"identity", "content", "underlying", "from_underlying", "get_params", "set_params"}
     declared = {*Similarity.__annotations__, *vars(Similarity)}
     public = {name for name in declared if not name.startswith("_")}
     assert {*FACTS, *METHODS} == public - derived

@@ -188,6 +188,15 @@ def test_senseless_fields_are_refused(fields):
         fp.RecordSimilarity(fields)
 
 
+def test_an_async_function_of_a_field_is_refused():
+    async def alike(a, b):
+        return 1.0
+
+    field = fp.similarity(alike, kind="pair", symmetric=True)
+    with pytest.raises(InputError, match="async"):
+        fp.RecordSimilarity({"name": field})
+
+
 def test_senseless_arguments_are_refused():
     for missing in ("drop", None, float("nan"), True):
         with pytest.raises(InputError, match="missing is"):

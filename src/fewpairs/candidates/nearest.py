@@ -12,7 +12,7 @@ from fewpairs.candidates.nearby import nearest_by_cells
 from fewpairs.candidates.rows import GROUP, largest_of_rows
 from fewpairs.candidates.tiles import in_order
 from fewpairs.numerics import parts
-from fewpairs.parallel import count_jobs
+from fewpairs.parallel import count_jobs, require_memory
 
 #: Pairs of which every product is computed: 50,000 items on both sides, 15 s at 128 dimensions.
 EXACT_UP_TO = 5 * 10**9 // 2
@@ -80,6 +80,11 @@ def most_similar(
     if n == 0 or per_item == 0:
         empty = np.empty((n, per_item))
         return Nearest(empty.astype(np.int64), empty.astype(np.float32))
+    require_memory(
+        (8 + 4) * n * per_item,
+        f"{per_item:,} neighbours of each of {n:,} items",
+        "Ask for fewer of them",
+    )
     threads = count_jobs(n_jobs)
     if n * m <= EXACT_UP_TO if exact is None else exact:
         return Nearest(*_among_all(left, right, per_item, square=square, n_jobs=threads))

@@ -51,7 +51,7 @@ def kept_as(output: Path) -> Path:
     return Path("fewpairs-output") if output == STANDARD_OUTPUT else output
 
 
-def write_pairs(output: Path, found: Any, compared: Compared) -> None:
+def write_pairs(output: Path, found: Any, compared: Compared, *, raw: bool) -> None:
     """Write pairs with their ids, exact similarities, and what was compared."""
     columns: dict[str, list[Any]] = {
         "left": [compared.left.ids[i] for i in found.left.tolist()],
@@ -60,14 +60,15 @@ def write_pairs(output: Path, found: Any, compared: Compared) -> None:
     }
     columns |= _beside("left_", compared.left, found.left.tolist())
     columns |= _beside("right_", compared.right, found.right.tolist())
-    write_table(output, columns)
+    write_table(output, columns, escape=not raw)
 
 
-def write_groups(output: Path, labels: list[int], table: Table) -> None:
+def write_groups(output: Path, labels: list[int], table: Table, *, raw: bool) -> None:
     """Write every row with the number of its group, so that it can be joined to the table."""
     named = {"id": table.ids, "group": labels}
     beside = _beside("", table, range(len(table)))
-    write_table(output, named | {name: beside[name] for name in beside if name not in named})
+    rest = {name: beside[name] for name in beside if name not in named}
+    write_table(output, named | rest, escape=not raw)
 
 
 def tell(
@@ -91,10 +92,13 @@ def tell(
             "spent": {purpose: int(count) for purpose, count in found.spent.items()},
             "output": str(output),
         }
+        facts |= {} if found.price is None else {"price": found.price}
         facts |= {} if labels is None else {"groups": several, "groups_output": str(groups)}
         typer.echo(json.dumps(facts, ensure_ascii=False))
         return
     spent = _counted(found.evaluations, "evaluation")
+    cost = compared.oracle.planner.cost
+    spent += "" if cost is None else f" for {cost.written(found.evaluations)}"
     told = f"{_counted(pairs, 'pair')} found among {_all_pairs(compared):,}"
     if found.recall.of == "neighbours":
         told = f"{_counted(pairs, 'neighbour')} of {_counted(len(compared.left), 'row')}"

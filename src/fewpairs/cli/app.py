@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from fewpairs import __version__
+from fewpairs.cli.journal import journal
 from fewpairs.cli.matching import dedupe, match, neighbors
 from fewpairs.cli.matrices import approximate, plan, query
 from fewpairs.cli.messages import for_typing, told
@@ -41,6 +42,7 @@ def _first(
 
 for command in (demo, match, dedupe, neighbors, plan, approximate, query, vectors):
     app.command()(command)
+app.add_typer(journal, name="journal")
 
 
 def main() -> None:

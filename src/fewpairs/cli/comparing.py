@@ -105,7 +105,13 @@ class Compared:
 
 
 def compare(
-    left: Path, right: Path | None, columns: Columns, form: Form, choice: Choice, jobs: int
+    left: Path,
+    right: Path | None,
+    columns: Columns,
+    form: Form,
+    choice: Choice,
+    jobs: int,
+    journal: Path | None = None,
 ) -> Compared:
     """Read one table or two, and make the oracle of their rows; nothing is evaluated yet.
 
@@ -118,6 +124,7 @@ def compare(
     form : Form
     choice : Choice
     jobs : int
+    journal : Path, optional
 
     Returns
     -------
@@ -144,7 +151,7 @@ def compare(
         for table, texts in zip(tables, items, strict=True):
             _tell_empty(table, texts)
     others = items[1] if right is not None else None
-    oracle = Oracle(items[0], similarity, others=others, n_jobs=jobs)
+    oracle = Oracle(items[0], similarity, others=others, n_jobs=jobs, journal=journal)
     return Compared(tables[0], tables[-1], oracle)
 
 

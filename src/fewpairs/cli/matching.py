@@ -19,17 +19,20 @@ from fewpairs.cli.options import (
     BelowOption,
     BudgetOption,
     ColumnsOption,
+    CostOption,
     DelimiterOption,
     EncodingOption,
     FormatOption,
     GammaOption,
     IdOption,
     JobsOption,
+    JournalOption,
     JsonOption,
     MissingOption,
     OtherTableOption,
     OwnSimilarityOption,
     PlanOption,
+    RawOption,
     RecallOption,
     RightColumnsOption,
     RightIdOption,
@@ -38,6 +41,7 @@ from fewpairs.cli.options import (
     TableOutputOption,
     VectorsOption,
     read_budget,
+    typed_number,
 )
 from fewpairs.cli.planning import tell_plan
 from fewpairs.errors import InputError
@@ -61,6 +65,7 @@ def match(
     recall: RecallOption = 0.95,
     budget: BudgetOption = None,
     all_pairs: AllPairsOption = None,
+    cost: CostOption = None,
     one_to_one: Annotated[
         bool, typer.Option("--one-to-one", help="Give each row at most one partner.")
     ] = False,
@@ -70,8 +75,10 @@ def match(
     encoding: EncodingOption = "utf-8",
     delimiter: DelimiterOption = None,
     form: FormatOption = "csv",
+    journal: JournalOption = None,
     seed: SeedOption = 0,
     jobs: JobsOption = 1,
+    raw: RawOption = False,
     as_json: JsonOption = False,
     plan: PlanOption = False,
 ) -> None:
@@ -86,6 +93,7 @@ def match(
         Form(encoding, delimiter, form),
         Choice(similarity, asymmetric, gamma, vectors, missing),
         jobs,
+        journal,
     )
     spend = _spending(recall, budget, all_pairs)
     if plan:
@@ -96,10 +104,11 @@ def match(
             compared.oracle,
             **threshold,
             **spend,
+            cost=typed_number(cost),
             one_to_one=one_to_one,
             random_state=seed,
         )
-        write_pairs(output, found, compared)
+        write_pairs(output, found, compared, raw=raw)
     tell(found, compared, output, as_json=as_json)
 
 
@@ -118,14 +127,17 @@ def dedupe(
     recall: RecallOption = 0.95,
     budget: BudgetOption = None,
     all_pairs: AllPairsOption = None,
+    cost: CostOption = None,
     asymmetric: AsymmetricOption = False,
     gamma: GammaOption = None,
     vectors: VectorsOption = None,
     encoding: EncodingOption = "utf-8",
     delimiter: DelimiterOption = None,
     form: FormatOption = "csv",
+    journal: JournalOption = None,
     seed: SeedOption = 0,
     jobs: JobsOption = 1,
+    raw: RawOption = False,
     as_json: JsonOption = False,
     plan: PlanOption = False,
 ) -> None:
@@ -140,6 +152,7 @@ def dedupe(
         Form(encoding, delimiter, form),
         Choice(similarity, asymmetric, gamma, vectors, missing),
         jobs,
+        journal,
     )
     spend = _spending(recall, budget, all_pairs)
     if plan:
@@ -151,12 +164,13 @@ def dedupe(
             compared.oracle,
             **threshold,
             **spend,
+            cost=typed_number(cost),
             random_state=seed,
         )
-        write_pairs(output, found, compared)
+        write_pairs(output, found, compared, raw=raw)
         if groups is not None:
             labels = [int(label) for label in found.groups()]
-            write_groups(groups, labels, compared.left)
+            write_groups(groups, labels, compared.left, raw=raw)
     tell(found, compared, output, as_json=as_json, groups=groups, labels=labels)
 
 
@@ -174,14 +188,17 @@ def neighbors(
     recall: RecallOption = 0.95,
     budget: BudgetOption = None,
     all_pairs: AllPairsOption = None,
+    cost: CostOption = None,
     asymmetric: AsymmetricOption = False,
     gamma: GammaOption = None,
     vectors: VectorsOption = None,
     encoding: EncodingOption = "utf-8",
     delimiter: DelimiterOption = None,
     form: FormatOption = "csv",
+    journal: JournalOption = None,
     seed: SeedOption = 0,
     jobs: JobsOption = 1,
+    raw: RawOption = False,
     as_json: JsonOption = False,
     plan: PlanOption = False,
 ) -> None:
@@ -196,6 +213,7 @@ def neighbors(
         Form(encoding, delimiter, form),
         Choice(similarity, asymmetric, gamma, vectors, missing),
         jobs,
+        journal,
     )
     spend = _spending(recall, budget, all_pairs)
     if plan:
@@ -206,9 +224,10 @@ def neighbors(
             compared.oracle,
             k=k,
             **spend,
+            cost=typed_number(cost),
             random_state=seed,
         )
-        write_pairs(output, found, compared)
+        write_pairs(output, found, compared, raw=raw)
     tell(found, compared, output, as_json=as_json)
 
 

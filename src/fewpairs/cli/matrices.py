@@ -11,9 +11,11 @@ import typer
 from fewpairs.cli.options import (
     BudgetOption,
     ColumnOption,
+    CostOption,
     GammaOption,
     ItemsFile,
     JobsOption,
+    JournalOption,
     LandmarksOption,
     MethodOption,
     OthersOption,
@@ -23,6 +25,7 @@ from fewpairs.cli.options import (
     TargetOption,
     VectorsOption,
     read_budget,
+    typed_number,
 )
 from fewpairs.errors import InputError
 from fewpairs.items.readers import read_items
@@ -36,11 +39,13 @@ def plan(
     column: ColumnOption = None,
     landmarks: LandmarksOption = None,
     budget: BudgetOption = None,
+    cost: CostOption = None,
     target_error: TargetOption = None,
     method: MethodOption = "auto",
     gamma: GammaOption = None,
     vectors: VectorsOption = None,
     others: OthersOption = None,
+    journal: JournalOption = None,
     jobs: JobsOption = 1,
 ) -> None:
     """Say what a run would cost."""
@@ -53,8 +58,10 @@ def plan(
         others=None if others is None else read_items(others, column),
         landmarks=landmarks,
         budget=read_budget(budget),
+        cost=typed_number(cost),
         target_error=target_error,
         method=method,
+        journal=journal,
         n_jobs=jobs,
     )
     typer.echo(settled.described(call=f"--landmarks {settled.most_landmarks}"))
@@ -67,12 +74,14 @@ def approximate(
     column: ColumnOption = None,
     landmarks: LandmarksOption = None,
     budget: BudgetOption = None,
+    cost: CostOption = None,
     method: MethodOption = "auto",
     gamma: GammaOption = None,
     vectors: VectorsOption = None,
     others: OthersOption = None,
     target_error: TargetOption = None,
     error_pairs: Annotated[int | None, typer.Option(help="Pairs for the error estimate.")] = None,
+    journal: JournalOption = None,
     seed: SeedOption = 0,
     jobs: JobsOption = 1,
 ) -> None:
@@ -92,12 +101,14 @@ def approximate(
         named_similarity(similarity, gamma=gamma, vectors=vectors),
         None if others is None else read_items(others, column),
         jobs,
+        journal=journal,
     )
     with kept_unless_done(oracle, output, vectors):
         matrix = run(
             oracle,
             landmarks=landmarks,
             budget=read_budget(budget),
+            cost=typed_number(cost),
             target_error=target_error,
             method=method,
             error_pairs=error_pairs,

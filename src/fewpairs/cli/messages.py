@@ -26,26 +26,26 @@ _OPTIONS = {
 _GIVEN = re.compile(rf"(?<![\w.-])({'|'.join(_OPTIONS)})=([\w.+-]*\w)")
 #: Without a value only what is no plain word.
 _NAMED = re.compile(rf"(?<![\w.-])({'|'.join(name for name in _OPTIONS if '_' in name)})(?![\w=])")
-#: The command ends with a failed attempt to save, and its memory with it.
-_MEMORY = "and save again: what was to be saved is still in memory."
-_AGAIN = "and run the command again."
 #: How to go on in Python; the command says itself what it has kept.
 _IN_PYTHON = "error.oracle"
-#: What is declared in Python, and typed here.
-_DECLARED = (
-    (
-        "Declare symmetric=False, or average both orders with similarity.symmetrized().",
-        "Pass --asymmetric, or mend the function.",
-    ),
-    ("all_pairs=True", "--all-pairs"),
-)
+#: What is said otherwise to somebody who types.
+_OTHERWISE = {
+    # The command ends with a failed attempt to save, and its memory with it.
+    "and save again: what was to be saved is still in memory.": "and run the command again.",
+    ", or wait for it: journal=fewpairs.Journal(folder, wait=seconds).": ".",
+    'Pass fewpairs.similarity(…, name="my model", version="1"), or set name and version on your '
+    "class; a new version begins anew.": 'Set it beside the function: alike.version = "1" for '
+    "score:alike; a new version begins anew.",
+    "Declare symmetric=False, or average both orders with similarity.symmetrized().": "Pass "
+    "--asymmetric, or mend the function.",
+    "all_pairs=True": "--all-pairs",
+}
 
 
 def for_typing(message: str) -> str:
     """Return a message of the library as the command tells it."""
-    message = message.replace(_MEMORY, _AGAIN)
-    for declared, typed in _DECLARED:
-        message = message.replace(declared, typed)
+    for written, typed in _OTHERWISE.items():
+        message = message.replace(written, typed)
     message = _GIVEN.sub(lambda found: f"{_OPTIONS[found[1]]} {found[2]}", message)
     return _NAMED.sub(lambda found: _OPTIONS[found[1]], message)
 

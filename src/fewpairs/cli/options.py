@@ -43,9 +43,13 @@ LandmarksOption = Annotated[int | None, typer.Option(help="Number of columns to 
 BudgetOption = Annotated[
     str | None,
     typer.Option(
-        help="The most to spend: evaluations, or a share of all pairs if below 1.",
+        help="The most to spend: evaluations, or a share of all pairs if below 1, or with --cost "
+        "an amount: '5 USD'.",
         metavar="NUMBER",
     ),
+]
+CostOption = Annotated[
+    str | None, typer.Option(help="What one evaluation costs: 0.002, or '0.002 USD'.")
 ]
 TargetOption = Annotated[
     float | None, typer.Option(help="Add landmarks until the error is below this.")
@@ -55,6 +59,13 @@ GammaOption = Annotated[
     float | None, typer.Option(help="γ of word_mover, rbf, laplacian, sigmoid, polynomial.")
 ]
 JobsOption = Annotated[int, typer.Option(help="Threads; -1 for all cores.")]
+JournalOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--journal",
+        help="Folder in which evaluations are written down; what is there is not paid for again.",
+    ),
+]
 SeedOption = Annotated[int, typer.Option(help="The same seed gives the same result.")]
 
 # ------------------------------------------------------------------ tables
@@ -137,26 +148,39 @@ FormatOption = Annotated[
 PlanOption = Annotated[
     bool, typer.Option("--plan", help="Say what it would cost, and evaluate nothing.")
 ]
+RawOption = Annotated[
+    bool,
+    typer.Option(
+        "--raw",
+        help="Write cells as they are; by default an apostrophe is put before those that a "
+        "spreadsheet would take for formulas.",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Say what was found as one JSON object.")]
 
 
-def read_budget(typed: str | None) -> float | None:
-    """Return a budget as it was typed: whole numbers are evaluations, shares lie below 1.
+def read_budget(typed: str | None) -> float | str | None:
+    """Return a budget as it was typed: a number of evaluations, a share below 1, or money.
 
     1.0 is neither: as a share it would be all pairs, as a number one evaluation.
     """
-    if typed is None:
-        return None
-    try:
-        number = float(typed)
-    except ValueError:
-        number = float("nan")
-    if 0 < number < 1:
+    number = typed_number(typed)
+    money = isinstance(number, str) and any(map(str.isdigit, number))
+    if number is None or money or (isinstance(number, float) and 0 < number < 1):
         return number
-    if number.is_integer() and number > 0 and (number > 1 or typed.strip().isdigit()):
+    counted = isinstance(number, float) and number.is_integer() and number > 0
+    if counted and (float(number) > 1 or str(typed).strip().isdigit()):
         return int(number)
     raise InputError(
         f"--budget is {typed}.",
-        "It is a number of evaluations, or a share of all pairs below 1.",
+        "It is a number of evaluations, a share of all pairs below 1, or an amount of money.",
         "Pass for example --budget 50000, or --budget 0.05; for all pairs leave it out.",
     )
+
+
+def typed_number(text: str | None) -> float | str | None:
+    """Return a number where one was typed, and other texts as they are."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text

@@ -46,7 +46,8 @@ def tell_plan(
     if evaluates_all(all_pairs, budget, oracle.similarity, universe):
         lines = [f"all {universe.size:,} pairs are evaluated, and none is missed"]
     elif budget is not None:
-        most = min(evaluations_of(budget, universe.size * each), universe.size * each)
+        everything = universe.size * each
+        most = min(evaluations_of(budget, everything, compared.oracle.planner.cost), everything)
         lines = [f"at most {most:,} evaluations, of {universe.size:,} pairs"]
     elif k is not None:
         lines = [str(plan_nearest(n, k=k, **sets)).replace("budget=", "--budget")]

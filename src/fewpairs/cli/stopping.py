@@ -43,12 +43,17 @@ def kept_unless_done(oracle: Oracle, output: Path, vectors: Path | None) -> Iter
     oracle : Oracle
         Not used yet.
     output : Path
-        The file that is made within this context; once it is there, nothing else is kept.
+        The file that is made within this context; once it is there, nothing else is kept. An
+        oracle with a journal needs no other place.
     vectors : Path or None
         A file on which the similarity depends.
     """
     from fewpairs.oracle.keeping import restore  # noqa: PLC0415 - --help is instant
 
+    if oracle.journal is not None:
+        with _journalled(oracle):
+            yield
+        return
     partial = partial_of(output)
     inputs = {} if vectors is None else {"vectors": _checksum(vectors)}
     if partial.exists():
@@ -59,16 +64,37 @@ def kept_unless_done(oracle: Oracle, output: Path, vectors: Path | None) -> Iter
             yield
     except KeyboardInterrupt as stop:
         kept = _keep(oracle, partial, inputs) or "there is nothing to keep."
-        with suppress(OSError):  # the terminal may be what has gone
-            typer.echo(f"fewpairs: stopped after {_count(oracle)}; {kept}", err=True)
-        number = stop.number if isinstance(stop, _Signalled) else signal.SIGINT
-        raise typer.Exit(_BY_SIGNAL + number) from None
+        _tell_stop(oracle, kept)
+        raise _exit(stop) from None
     except Exception as error:
         kept = _keep(oracle, partial, inputs)
         if kept:
             error.add_note(f"Before that there were {_count(oracle)}; {kept}")
         raise
     partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def _journalled(oracle: Oracle) -> Iterator[None]:
+    """Let a journal keep what was evaluated, and say so if a run ends early."""
+    assert oracle.journal is not None  # noqa: S101 - the caller looked
+    try:
+        with _signals_stop():
+            yield
+    except KeyboardInterrupt as stop:
+        folder = str(oracle.journal.folder)
+        _tell_stop(oracle, f"they are in {folder}. The same command goes on from there.")
+        raise _exit(stop) from None
+
+
+def _tell_stop(oracle: Oracle, kept: str) -> None:
+    with suppress(OSError):  # the terminal may be what has gone
+        typer.echo(f"fewpairs: stopped after {_count(oracle)}; {kept}", err=True)
+
+
+def _exit(stop: KeyboardInterrupt) -> typer.Exit:
+    number = stop.number if isinstance(stop, _Signalled) else signal.SIGINT
+    return typer.Exit(_BY_SIGNAL + number)
 
 
 def _keep(oracle: Oracle, partial: Path, inputs: dict[str, str]) -> str:

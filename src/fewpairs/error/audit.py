@@ -234,6 +234,10 @@ def judge(
     known = oracle.known()
     unseen = Unseen.of(oracle, known)
     A, B = evaluated_sums(matrix, known)
+    if len(skipped := oracle.skipped):  # what stands in for them was not evaluated
+        i, j = skipped[known.in_lines(*skipped.T)].T
+        of_holes = squared_residuals(matrix, i, j, known.find(i, j), both=oracle.symmetric)
+        A, B = (max(0.0, x - float(y.sum())) for x, y in zip((A, B), of_holes, strict=True))
     mine = np.concatenate(
         [
             known.keys_of(audit.pairs.rows, audit.pairs.columns),
@@ -256,7 +260,9 @@ def judge(
     if B == 0:  # nothing but zeros was seen, and the rest may be anything: then nothing was found
         return Verdict(ErrorEstimate(verdict.estimate.value, 0.0, 1.0, len(left)), verdict.carrying)
     # Pairs of different items are the first stratum.
-    drawn = DrawnPairs(audit.values[left], audit.stands_for[left], strata[0].residuals)
+    drawn = DrawnPairs(
+        np.nan_to_num(audit.values[left], nan=0.0), audit.stands_for[left], strata[0].residuals
+    )
     missed = missed_mass(known, unseen, drawn, verdict.estimate.high * verdict.estimate.high * B)
     wide = widened(verdict, B, missed)
     return vouched(wide, B, len(drawn.values), lambda: unseen.predicted_squares(matrix))

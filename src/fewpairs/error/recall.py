@@ -56,6 +56,8 @@ class Recall:
         What was looked for. Blind pairs of neighbours are whole rows.
     complete : bool
         Whether every pair was evaluated, so that the recall is exact.
+    skipped : int
+        Pairs that were asked for and have no value: they count as no matches.
     """
 
     value: float
@@ -74,6 +76,7 @@ class Recall:
     of: str = "matches"
     complete: bool = False
     missing: int = 0
+    skipped: int = 0
 
     @property
     def reached(self) -> bool:
@@ -81,6 +84,10 @@ class Recall:
         return self.target is not None and self.low >= self.target
 
     def __str__(self) -> str:
+        without = f"; {self.skipped:,} skipped pairs count as no {self.of}" if self.skipped else ""
+        return self._stated() + without
+
+    def _stated(self) -> str:
         found = f", {_counted(self.found, 'match')} found" if self.of == "matches" else ""
         if self.complete:
             return f"recall {_written(self.value)} (exact: every pair was evaluated){found}"

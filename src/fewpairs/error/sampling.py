@@ -34,6 +34,12 @@ class Drawn:
     columns: IntArray
     weights: FloatArray
 
+    def only(self, chosen: BoolArray) -> Drawn:
+        """Return some of the pairs."""
+        if chosen.all():
+            return self
+        return Drawn(self.rows[chosen], self.columns[chosen], self.weights[chosen])
+
 
 def random_pairs(
     rows: IntArray,

@@ -13,11 +13,8 @@ import scipy.special
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.error.estimate import CONFIDENCE
 from fewpairs.error.unseen import Unseen
-from fewpairs.numerics import parts
+from fewpairs.numerics import median, parts
 from fewpairs.oracle.known import Known
-
-#: Values that are looked at in one go, 8 MB; and, about, of which the middle is taken.
-_BLOCK, _SAMPLE = 2**20, 2**20
 
 
 class Shown(NamedTuple):
@@ -46,35 +43,23 @@ class Direction(NamedTuple):
     ----------
     lines : ndarray
         A column for each evaluated line.
+    others : ndarray
+        The items that have none.
     left : int
         Lines of this direction that were not evaluated.
     share : float
         Of all lines of this direction, those that were.
-    rows : ndarray or None
-        Of the lines, what belongs to items that have none themselves; None for all.
     """
 
     lines: FloatArray
+    others: IntArray
     left: int
     share: float
-    rows: IntArray | None = None
-
-    @property
-    def width(self) -> int:
-        """Number of evaluated lines."""
-        return int(self.lines.shape[1])
 
     def blocks(self) -> Iterator[FloatArray]:
-        """Give the values, some rows at a time: a copy of all would double a run's memory."""
-        rows = np.arange(len(self.lines)) if self.rows is None else self.rows
-        for part in parts(len(rows), max(1, _BLOCK // max(self.width, 1))):
-            yield self.lines[rows[part]]
-
-    def sample(self) -> FloatArray:
-        """Return the values, or every so-many-th row of them where there are many."""
-        rows = np.arange(len(self.lines)) if self.rows is None else self.rows
-        step = max(1, len(rows) * self.width // _SAMPLE)
-        return self.lines[rows[::step]].ravel()
+        """Yield the values, some rows at a time: the lines are the largest array of a run."""
+        for part in parts(len(self.others)):
+            yield self.lines[self.others[part]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,27 +83,29 @@ class EvaluatedLines:
         if not known.symmetric and len(known.rows.index):
             every.append((known.rows, unseen.columns, unseen.rows))
         directions = [
-            Direction(lines.values, len(left), len(lines.index) / lines.width, others)
+            Direction(lines.values, others, len(left), len(lines.index) / lines.width)
             for lines, others, left in every
         ]
-        middle = float(np.median(np.concatenate([d.sample() for d in directions])))
-        return cls(directions, middle)
+        return cls(directions, median(lambda: (b for d in directions for b in d.blocks())))
 
     @property
     def fewest(self) -> int:
         """The number of lines in the direction that has fewer."""
-        return min(d.width for d in self.directions)
+        return min(int(d.lines.shape[1]) for d in self.directions)
 
     @property
     def exposure(self) -> float:
         """How often an unseen pair has an evaluated one of its kind, all directions together."""
-        return float(sum(d.width / d.left for d in self.directions))
+        return float(sum(d.lines.shape[1] / d.left for d in self.directions))
 
     @cached_property
     def farthest(self) -> float:
         """The largest distance."""
-        blocks = (block for d in self.directions for block in d.blocks())
-        return max(float(np.abs(block - self.middle).max()) for block in blocks)
+        return max(
+            float(np.abs(block - self.middle).max())
+            for d in self.directions
+            for block in d.blocks()
+        )
 
     def beyond(self, threshold: float) -> Shown | None:
         """Return the mass beyond a threshold, over all that is unseen; None if there is none.
@@ -131,15 +118,15 @@ class EvaluatedLines:
             return None
         of_lines, fourth, values = [], 0.0, 0.0
         for direction in self.directions:
-            each_line = np.zeros(direction.width)
+            of_each = np.zeros(direction.lines.shape[1])
             for block in direction.blocks():
                 far = np.abs(block - self.middle)
                 inside = far > threshold
                 mass = np.where(inside, (far / unit) ** 2, 0.0)
-                each_line += mass.sum(axis=0)
+                of_each += mass.sum(axis=0)
                 fourth += float((mass**2).sum())
                 values += float(((block[inside] / unit) ** 2).sum())
-            of_lines.append(each_line)
+            of_lines.append(of_each)
         each = np.concatenate(of_lines)
         total = float(each.sum())
         lumps = min(total**2 / float(each @ each), total**2 / fourth)

@@ -135,7 +135,7 @@ class Tails:
             drawn,
             np.abs(drawn.values - middle),
             np.abs(bought[i != j] - middle),
-            max(max(float(v.max()) - middle, middle - float(v.min())) for v in every if v.size),
+            max(_farthest(v, middle) for v in every if v.size),
             unseen.population + len(drawn.values),
             2 if known.symmetric else 1,
         )
@@ -252,6 +252,10 @@ class Tails:
         """Return the mass beyond a threshold that single evaluated pairs hold."""
         far = self.bought_far[self.bought_far > threshold]
         return self.orders * float(far @ far)
+
+
+def _farthest(values: FloatArray, middle: float) -> float:
+    return max(abs(float(values.max()) - middle), abs(float(values.min()) - middle))
 
 
 def _threshold(drawn: FloatArray) -> float:

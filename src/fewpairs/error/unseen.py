@@ -45,14 +45,20 @@ def evaluated_sums(matrix: Approximation, known: Known) -> tuple[float, float]:
 def squared_residuals(
     matrix: Approximation, i: IntArray, j: IntArray, values: FloatArray, *, both: bool
 ) -> tuple[FloatArray, FloatArray]:
-    """Return r² and y² of pairs, summed over both orders if `both`."""
+    """Return r² and y² of pairs, summed over both orders if `both`.
+
+    Of a pair without a value nothing is stated: both are 0.
+    """
+    gaps = np.isnan(values)
+    if gaps.any():
+        values = np.where(gaps, matrix.entries(i, j), values)
     residuals = (matrix.entries(i, j) - values) ** 2
     squares = values**2
     if both:
         twice = i != j
         residuals = residuals + np.where(twice, (matrix.entries(j, i) - values) ** 2, 0)
         squares = squares * np.where(twice, 2, 1)
-    return residuals, squares
+    return np.where(gaps, 0.0, residuals), np.where(gaps, 0.0, squares)
 
 
 def _line_residuals(matrix: Approximation, columns: Lines, rows: Lines) -> float:

@@ -14,7 +14,7 @@ from fewpairs.errors import InputError
 from fewpairs.factored.indexing import broadcast, positions, whole_key
 from fewpairs.numerics import parts
 from fewpairs.oracle.known import Known
-from fewpairs.parallel import MEMORY_CEILING, refuse_above
+from fewpairs.parallel import require_memory
 
 
 class Factors:
@@ -78,7 +78,7 @@ class Factors:
         return self._block(i.ravel(), j.ravel()).reshape(i.shape + j.shape)
 
     def _block(self, rows: IntArray, columns: IntArray) -> FloatArray:
-        refuse_above(MEMORY_CEILING, len(rows), len(columns), "Read fewer rows at a time")
+        _require_dense(len(rows), len(columns), "Read fewer rows at a time")
         guess = self.left[rows] @ self.core @ self.right[columns].T
         if self.known.empty:
             return guess
@@ -86,9 +86,12 @@ class Factors:
         j = np.tile(columns, len(rows))
         return self.known.override(i, j, guess.ravel()).reshape(guess.shape)
 
-    def to_dense(self, ceiling: float = MEMORY_CEILING) -> FloatArray:
-        """Return the whole matrix as an array; refused above `ceiling` bytes."""
-        refuse_above(ceiling, *self.shape, "Use K[i], K.entries or K @ X,")
+    def to_dense(self, ceiling: float | None = None) -> FloatArray:
+        """Return the whole matrix as an array; refused above `ceiling` bytes.
+
+        By default that is 2 GiB, or what `fewpairs.max_memory` says.
+        """
+        _require_dense(*self.shape, "Use K[i], K.entries or K @ X", ceiling)
         strips = np.array_split(np.arange(self.shape[0]), max(1, self.shape[0] // 256))
         columns = np.arange(self.shape[1])
         return np.vstack([self._block(rows, columns) for rows in strips])
@@ -133,6 +136,16 @@ class Factors:
             return None
         by = values - self._from_factors(rows, columns)
         return sp.csr_array((by, (rows, columns)), shape=self.shape)
+
+
+def _require_dense(n_rows: int, n_columns: int, instead: str, ceiling: float | None = None) -> None:
+    require_memory(
+        8 * n_rows * n_columns,
+        f"the entries of a dense {n_rows:,} × {n_columns:,} array",
+        instead,
+        ceiling=ceiling,
+        convenience=True,
+    )
 
 
 def _resolve(index: Any, length: int) -> IntArray:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
-from fewpairs.arrays import FloatArray, unmasked
+from fewpairs.arrays import FloatArray, IntArray, unmasked
 from fewpairs.error.estimate import CurvePoint, ErrorEstimate, SketchPoint
 from fewpairs.errors import InputError
 from fewpairs.factored import derived
@@ -20,6 +20,7 @@ from fewpairs.factored.answers import Answers
 from fewpairs.factored.embedding import EmbeddingMap, one_sided_map, symmetric_map
 from fewpairs.factored.source import Source
 from fewpairs.oracle.known import Known
+from fewpairs.similarities.cost import Cost
 
 
 class Embedding(NamedTuple):
@@ -56,6 +57,9 @@ class FactoredMatrix(Answers):
         Steps of a run with a target error, with the error at each.
     stopped_because : str
         Why such a run ended.
+    skipped : ndarray of shape (n_skipped, 2), optional
+        Pairs that were asked for and have no value. Their entries are predictions, also in columns
+        that were evaluated, and the stated error is that of all others.
 
     Examples
     --------
@@ -80,6 +84,7 @@ class FactoredMatrix(Answers):
         nugget: float = 0.0,
         curve: Sequence[CurvePoint | SketchPoint] = (),
         stopped_because: str = "",
+        skipped: IntArray | None = None,
     ) -> None:
         super().__init__(left, core, right, known)
         self.source = source or Source()
@@ -89,6 +94,7 @@ class FactoredMatrix(Answers):
         self.nugget = nugget
         self.curve = list(curve)
         self.stopped_because = stopped_because
+        self.skipped: IntArray = np.empty((0, 2), dtype=np.int64) if skipped is None else skipped
 
     # ------------------------------------------------------------------ products
 
@@ -129,6 +135,7 @@ class FactoredMatrix(Answers):
             right=self.left,
             known=self.known.transposed(),
             source=self.source.transposed(),
+            skipped=self.skipped[:, ::-1],
         )
 
     def scaled(self, rows: npt.ArrayLike, columns: npt.ArrayLike) -> FactoredMatrix:
@@ -163,8 +170,16 @@ class FactoredMatrix(Answers):
             "nugget": self.nugget,
             "curve": self.curve,
             "stopped_because": self.stopped_because,
+            "skipped": self.skipped,
         }
         return FactoredMatrix(**(facts | changes))
+
+    def without(self, skipped: IntArray) -> FactoredMatrix:
+        """Return the same matrix, which says that some pairs have no value."""
+        if not len(skipped):
+            return self
+        right = None if self.right is self.left else self.right
+        return self._with(left=self.left, core=self.core, right=right, skipped=skipped)
 
     def judged(
         self,
@@ -225,6 +240,15 @@ class FactoredMatrix(Answers):
             np.subtract.at(result, self.source.left_landmarks, self.nugget * matrix)
         return result
 
+    @property
+    def _cost(self) -> Cost | None:
+        return None if self.source.similarity is None else self.source.similarity.cost
+
+    @property
+    def price(self) -> float | None:
+        """What its evaluations have cost in money; None where nobody said what one does."""
+        return None if self._cost is None else self._cost.price(self.evaluations)
+
     # ------------------------------------------------------------------ files and people
 
     def save(self, path: str | Path) -> None:
@@ -237,9 +261,13 @@ class FactoredMatrix(Answers):
         n, m = self.shape
         known = "" if self.known.empty else ", evaluated entries exact"
         spent = f", {self.evaluations:,} evaluations" if self.evaluations else ""
+        if self._cost is not None:
+            spent += f" for {self._cost.written(self.evaluations)}"
         error = "" if self.error is None else f", {self.error}"
         if self.error is not None and self.error.high > 0:
             error += " of the whole matrix; its largest entries may be further off: see K.check()"
+        if len(self.skipped):
+            error += f"; {len(self.skipped):,} skipped pairs are left out"
         rank = min(self.core.shape)
         end = f", {self.stopped_because}" if self.stopped_because else ""
         return (

@@ -69,6 +69,7 @@ def pack(matrix: FactoredMatrix) -> tuple[Arrays, dict[str, Any]]:
         "known.values": known.values,
         "landmarks.left": source.left_landmarks,
         "landmarks.right": source.right_landmarks,
+        "skipped": np.ascontiguousarray(matrix.skipped) if len(matrix.skipped) else None,
     }
     arrays: Arrays = {}
     stored_as: dict[str, str] = {}
@@ -144,6 +145,11 @@ def unpack(arrays: Arrays, facts: dict[str, Any]) -> FactoredMatrix:
     of_left, of_right = get("landmarks.left"), get("landmarks.right")
     for landmarks in (of_left, of_right):
         require(landmarks is None or are_positions(landmarks, max(n, m)), "its landmarks are wrong")
+    skipped = get("skipped")
+    if skipped is not None:
+        two = skipped.ndim == 2 and skipped.shape[1] == 2  # noqa: PLR2004 - row and column
+        fits = two and are_positions(skipped[:, 0], n) and are_positions(skipped[:, 1], m)
+        require(fits, "its skipped pairs are wrong")
     require(abs(facts["power"]) <= _LARGEST_POWER, "its scale is that of no number")
     nugget = facts["nugget"]
     own = of_left is not None and len(of_left) == left.shape[1]
@@ -172,7 +178,7 @@ def unpack(arrays: Arrays, facts: dict[str, Any]) -> FactoredMatrix:
         nugget=nugget,
         curve=[_unpack_point(packed) for packed in facts["curve"]],
         stopped_because=facts["stopped_because"],
-    )
+    ).without(np.empty((0, 2), dtype=np.int64) if skipped is None else skipped)
 
 
 def _refuse_nonfinite(name: str, array: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,13 @@ import numpy as np
 import numpy.typing as npt
 from safetensors import safe_open
 
-from fewpairs.errors import FewpairsError, FileFormatError, InputError, MissingFileError
+from fewpairs.errors import (
+    FewpairsError,
+    FileFormatError,
+    InputError,
+    MissingFileError,
+    NewerVersionError,
+)
 from fewpairs.files.writing import atomic
 
 FORMAT = "fewpairs"
@@ -76,12 +82,14 @@ def write(path: str | Path, arrays: Mapping[str, npt.NDArray[Any]], facts: dict[
             file.write(_bytes(plain[name]))
 
 
-def read(path: str | Path) -> tuple[Arrays, dict[str, Any]]:
+def read(path: str | Path, *, only: Collection[str] | None = None) -> tuple[Arrays, dict[str, Any]]:
     """Read a file that `write` wrote; everything is verified before it is returned.
 
     Parameters
     ----------
     path : str or Path
+    only : collection of str, optional
+        Names of arrays; others are neither read nor verified.
 
     Returns
     -------
@@ -98,7 +106,7 @@ def read(path: str | Path) -> tuple[Arrays, dict[str, Any]]:
         names = list(file.keys())
         if set(names) != set(described):
             raise damaged(source, "its arrays are not those that its header lists")
-        arrays = {name: file.get_tensor(name) for name in names}
+        arrays = {n: file.get_tensor(n) for n in names if only is None or n in only}
         for name, array in arrays.items():
             expected = described[name]
             if array.dtype.name != expected["dtype"] or list(array.shape) != expected["shape"]:
@@ -217,7 +225,7 @@ def _check_metadata(
     if type(version) is not int or not isinstance(facts, dict) or header["format"] != FORMAT:
         raise damaged(source, "its header is not one that fewpairs writes")
     if version > VERSION:
-        raise FileFormatError(
+        raise NewerVersionError(
             f"{str(source)!r} has the format version {version:.6g}; this fewpairs reads {VERSION}.",
             "A newer version may mean other things by the same names.",
             "Upgrade fewpairs: pip install -U fewpairs",

@@ -22,6 +22,8 @@ Columns = Mapping[str, Sequence[Any]]
 STANDARD_OUTPUT = Path("-")
 #: Some text cannot be encoded: halves of characters that JSON can spell. They stay legible.
 _UNENCODABLE = "backslashreplace"
+#: What a spreadsheet takes for the beginning of a formula.
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def check_table_path(path: Path) -> None:
@@ -35,7 +37,7 @@ def check_table_path(path: Path) -> None:
     refuse_unwritable(path)
 
 
-def write_table(path: Path, columns: Columns) -> None:
+def write_table(path: Path, columns: Columns, *, escape: bool = True) -> None:
     """Write columns to a file, whole or not at all.
 
     Parameters
@@ -43,9 +45,16 @@ def write_table(path: Path, columns: Columns) -> None:
     path : Path
         The ending is one of `WRITERS`; "-" is standard output, in the format .csv.
     columns : mapping
-        From names to sequences of the same length. Cells are written as they are, also those that
-        a spreadsheet would take for a formula: they are the user's own.
+        From names to sequences of the same length.
+    escape : bool, default=True
+        Whether a text that a spreadsheet would take for a formula gets an apostrophe before it, in
+        .csv and .tsv: such a formula may send the table elsewhere when it is opened. Numbers, also
+        those written as text, stay as they are.
     """
+    if escape and (path == STANDARD_OUTPUT or _ending(path).startswith((".csv", ".tsv"))):
+        columns = {
+            _harmless(name): [_harmless(v) for v in cells] for name, cells in columns.items()
+        }
     if path == STANDARD_OUTPUT:
         _to_standard_output(columns)
         return
@@ -156,6 +165,17 @@ def _text(file: BinaryIO) -> Iterator[io.TextIOWrapper]:
 
 def _rows(columns: Columns) -> Iterator[tuple[Any, ...]]:
     return zip(*columns.values(), strict=True)
+
+
+def _harmless(cell: Any) -> Any:
+    """Return a cell that no spreadsheet takes for a formula."""
+    if not isinstance(cell, str) or not cell.startswith(_FORMULAS):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
 
 
 def _encodable(value: Any) -> str:

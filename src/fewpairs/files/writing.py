@@ -44,7 +44,8 @@ def atomic(path: Path) -> Iterator[Path]:
         unfinished.chmod(0o666 & ~_umask())
         unfinished.replace(path)
     except BaseException as error:
-        unfinished.unlink(missing_ok=True)
+        with suppress(OSError):  # a disk that fails may fail here too; the next writer removes it
+            unfinished.unlink(missing_ok=True)
         if isinstance(error, OSError) and not isinstance(error, FewpairsError):
             raise _unwritten(path, error) from error
         raise
@@ -143,6 +144,10 @@ def _unwritten(path: Path, error: OSError | ValueError) -> UnwritableError:
 
 def _umask() -> int:
     # Temporary files are made private; there is no call that only reads what others may have.
+    with suppress(OSError, ValueError, IndexError):
+        # On Linux a file tells it: to set it for a moment would set it for all threads.
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+        return int(status.split("\nUmask:")[1].split()[0], 8)
     mask = os.umask(0)
     os.umask(mask)
     return mask

@@ -127,8 +127,11 @@ class Method(ABC):
 
     def memory(self, planner: Planner, landmarks: int) -> int:
         """Count the bytes of the tall arrays that are held at the same time."""
-        sides = planner.n if planner.symmetric else planner.n + planner.m
-        return 8 * sides * landmarks
+        return 8 * planner.sides * landmarks
+
+    def working_memory(self, planner: Planner, landmarks: int) -> int:  # noqa: ARG002
+        """Count the bytes that `fit` holds beside them for a while; by default next to nothing."""
+        return 0
 
 
 def assemble(oracle: Oracle, fit: Fit, title: str, *, put_back: bool) -> FactoredMatrix:

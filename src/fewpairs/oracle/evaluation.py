@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from fewpairs.arrays import FloatArray, IntArray, is_masked
-from fewpairs.errors import NonFiniteError, SimilarityError
+from fewpairs.arrays import FloatArray, is_masked
+from fewpairs.errors import FailedCallError, NonFiniteError, SimilarityError
 from fewpairs.items.items import Items
 from fewpairs.numerics import parts
+from fewpairs.oracle.calls import Caller
 from fewpairs.oracle.requests import Rectangle, Request, Scattered
 from fewpairs.similarities.base import Similarity
 
@@ -19,16 +20,26 @@ from fewpairs.similarities.base import Similarity
 class Outcome:
     """What came back: values (NaN where nothing usable did), entries asked for, and the fault.
 
-    `interrupt` is Ctrl-C, or what else ends a program, in the middle of the request.
+    `interrupt` is Ctrl-C, or what else ends a program, in the middle of the request. `skipped` says
+    that pairs whose calls have failed are NaN and no fault.
     """
 
     values: FloatArray
     asked: int
     error: SimilarityError | None = None
     interrupt: BaseException | None = None
+    skipped: bool = False
 
 
-def evaluate(similarity: Similarity, left: Items, right: Items, request: Request) -> Outcome:
+def evaluate(
+    similarity: Similarity,
+    left: Items,
+    right: Items,
+    request: Request,
+    caller: Caller,
+    *,
+    patient: bool = True,
+) -> Outcome:
     """Ask the similarity for one request, in the way in which it is written.
 
     Parameters
@@ -37,27 +48,50 @@ def evaluate(similarity: Similarity, left: Items, right: Items, request: Request
     left, right : Items
         Prepared items of the rows and of the columns.
     request : Rectangle or Scattered
+    caller : Caller
+        Makes the calls.
+    patient : bool, default=True
+        Whether a call that has failed is made again.
 
     Returns
     -------
     Outcome
         A fault is returned, not raised, so that what was evaluated before it can be kept.
     """
+    outcome = _evaluated(similarity, left, right, request, caller, patient=patient)
+    if caller.patience.on_error != "skip" or not isinstance(outcome.error, FailedCallError):
+        return outcome
+    return _around_failures(similarity, left, right, request, caller)
+
+
+def _evaluated(
+    similarity: Similarity,
+    left: Items,
+    right: Items,
+    request: Request,
+    caller: Caller,
+    *,
+    patient: bool,
+) -> Outcome:
     by_block = isinstance(request, Rectangle) and similarity.block is not None
     shape = _shape(request)
     try:
         if by_block:
-            answer = _ask_block(similarity, left, right, request.rows, request.columns)
+            assert similarity.block is not None  # noqa: S101 - just looked
+            sides = left.take(request.rows), right.take(request.columns)
+            answer = caller.call(similarity.block, *sides, patient=patient)
         elif similarity.aligned is not None:
             rows, columns = request.pairs()
-            answer = similarity.aligned(left.take(rows), right.take(columns))
+            sides = left.take(rows), right.take(columns)
+            answer = caller.call(similarity.aligned, *sides, patient=patient)
         elif similarity.pairs is not None:
             rows, columns = request.pairs()
-            answer = similarity.pairs(list(zip(left.take(rows), right.take(columns), strict=True)))
+            pairs = list(zip(left.take(rows), right.take(columns), strict=True))
+            answer = caller.call(similarity.pairs, pairs, patient=patient)
         elif similarity.pair is not None:
-            return _pair_by_pair(similarity, left, right, request)
+            return _pair_by_pair(similarity, left, right, request, caller)
         else:
-            return _row_by_row(similarity, left, right, request)
+            return _row_by_row(similarity, left, right, request, caller)
     except BaseException as error:  # noqa: BLE001 - whatever the function raises, or Ctrl-C
         nothing = np.full(shape, np.nan)
         if not isinstance(error, (Exception, SystemExit)):
@@ -137,31 +171,68 @@ def _filled(answer: Any) -> Any:
     return answer
 
 
-def _ask_block(
-    similarity: Similarity, left: Items, right: Items, rows: IntArray, columns: IntArray
-) -> Any:
-    assert similarity.block is not None  # noqa: S101 - the caller looked
-    return similarity.block(left.take(rows), right.take(columns))
-
-
-def _pair_by_pair(similarity: Similarity, left: Items, right: Items, request: Request) -> Outcome:
+def _pair_by_pair(
+    similarity: Similarity, left: Items, right: Items, request: Request, caller: Caller
+) -> Outcome:
     assert similarity.pair is not None  # noqa: S101 - the caller looked
     rows, columns = request.pairs()
-    answers: list[Any] = []
-    try:
-        for a, b in zip(left.take(rows), right.take(columns), strict=True):
-            answers.append(similarity.pair(a, b))
-    except BaseException as error:  # noqa: BLE001 - whatever the function raises, or Ctrl-C
-        done = len(answers)
-        single = Scattered(rows[done : done + 1], columns[done : done + 1])
-        before = Scattered(rows[:done], columns[:done])
-        values = np.full(request.size, np.nan)
-        values[:done] = _answered(answers, left, right, before).values
-        values = values.reshape(_shape(request))
-        if not isinstance(error, (Exception, SystemExit)):
-            return Outcome(values, done + 1, interrupt=error)
-        return Outcome(values, done + 1, _raised(error, left, right, single, 1))
-    return _answered(answers, left, right, request)
+    pairs = list(zip(left.take(rows), right.take(columns), strict=True))
+    gathered = caller.each(similarity.pair, pairs)
+    there = gathered.places
+    if len(there) == len(pairs):
+        return _answered(gathered.answers, left, right, request)
+    answers = [gathered.answers[k] for k in there]
+    outcome = _answered(answers, left, right, Scattered(rows[there], columns[there]))
+    values = np.full(request.size, np.nan)
+    values[there] = outcome.values
+    values = values.reshape(_shape(request))
+    interrupt, failed = gathered.interrupt, gathered.failures
+    asked = len(there) + len(failed) + (interrupt is not None)
+    error, skipped = outcome.error, bool(failed)
+    if failed and caller.patience.on_error != "skip":
+        at = min(failed)
+        single = Scattered(rows[at : at + 1], columns[at : at + 1])
+        error, skipped = _raised(failed[at], left, right, single, 1), False
+    return Outcome(values, asked, None if interrupt else error, interrupt, skipped)
+
+
+def _around_failures(
+    similarity: Similarity, left: Items, right: Items, request: Request, caller: Caller
+) -> Outcome:
+    """Halve a request whose call has failed until the pairs are found that fail by themselves.
+
+    What has failed has cost nothing. Halves get one attempt each, single pairs as many as declared.
+    """
+    if request.size == 1:
+        return Outcome(np.full(_shape(request), np.nan), 1, skipped=True)
+    shape = _shape(request)
+    along = 1 if len(shape) > 1 and shape[0] == 1 else 0
+    middle = shape[along] // 2
+    outcomes = []
+    for part in (slice(None, middle), slice(middle, None)):
+        if isinstance(request, Rectangle):
+            sides = (
+                (request.rows, request.columns[part])
+                if along
+                else (request.rows[part], request.columns)
+            )
+            half: Request = Rectangle(*sides)
+        else:
+            half = type(request)(request.rows[part], request.columns[part])
+        single = half.size == 1
+        outcomes.append(evaluate(similarity, left, right, half, caller, patient=single))
+        if _ends(outcomes[-1], caller):
+            break
+    values = np.full(shape, np.nan)
+    found = np.concatenate([outcome.values for outcome in outcomes], axis=along)
+    values[tuple(slice(length) for length in found.shape)] = found
+    return Outcome(
+        values,
+        sum(outcome.asked for outcome in outcomes),
+        outcomes[-1].error or outcomes[0].error,
+        outcomes[-1].interrupt,
+        any(outcome.skipped for outcome in outcomes),
+    )
 
 
 def _answered(answers: list[Any], left: Items, right: Items, request: Request) -> Outcome:
@@ -180,24 +251,35 @@ def _answered(answers: list[Any], left: Items, right: Items, request: Request) -
     return Outcome(values.reshape(_shape(request)), request.size, fault)
 
 
-def _row_by_row(similarity: Similarity, left: Items, right: Items, request: Request) -> Outcome:
+def _row_by_row(
+    similarity: Similarity, left: Items, right: Items, request: Request, caller: Caller
+) -> Outcome:
     """Serve scattered pairs of a block-only similarity, row by row, as wide as it allows."""
     rows, columns = request.pairs()
     values = np.full(request.size, np.nan)
-    asked = 0
+    asked, skipped = 0, False
+    missing: SimilarityError | None = None
     order = np.argsort(rows, kind="stable")
     starts = np.flatnonzero(np.diff(rows[order])) + 1
     size = similarity.block_size
     width = size[1] if isinstance(size, tuple) else request.size
     lines = np.split(order, starts)
     for mine in (line[part] for line in lines for part in parts(len(line), width)):
-        outcome = evaluate(similarity, left, right, Rectangle(rows[mine[:1]], columns[mine]))
+        line = Rectangle(rows[mine[:1]], columns[mine])
+        outcome = evaluate(similarity, left, right, line, caller)
         values[mine] = outcome.values.ravel()
-        asked += outcome.asked
-        if outcome.error is not None or outcome.interrupt is not None:
+        asked, skipped = asked + outcome.asked, skipped or outcome.skipped
+        missing = outcome.error or missing
+        if _ends(outcome, caller):
             found = values.reshape(_shape(request))
-            return Outcome(found, asked, outcome.error, outcome.interrupt)
-    return Outcome(values.reshape(_shape(request)), asked)
+            return Outcome(found, asked, outcome.error, outcome.interrupt, skipped)
+    return Outcome(values.reshape(_shape(request)), asked, missing, skipped=skipped)
+
+
+def _ends(outcome: Outcome, caller: Caller) -> bool:
+    """Whether a part of a request keeps the other parts from being asked for."""
+    skips = caller.patience.on_nonfinite == "skip" and isinstance(outcome.error, NonFiniteError)
+    return outcome.interrupt is not None or (outcome.error is not None and not skips)
 
 
 def _shape(request: Request) -> tuple[int, ...]:
@@ -224,11 +306,12 @@ def _raised(
 ) -> SimilarityError:
     named = size == 1
     among = "" if named else f" among {size} pairs, the first of them"
-    fault = SimilarityError(
-        f"the similarity raised {type(error).__name__}: {error}\n"
+    notes = " ".join(getattr(error, "__notes__", ()))
+    fault = FailedCallError(
+        f"the similarity raised {type(error).__name__}: {error}{' ' + notes if notes else ''}\n"
         f"while it was evaluated{among} for {_first(left, right, request)}.",
         "A pair that fails cannot be left out: its place in the matrix would be made up.",
-        "Mend the function or the items.",
+        "Mend the function or the items; if it fails at times, pass retry=…, timeout=…",
         pair=(int(request.rows[0]), int(request.columns[0])) if named else None,
     )
     fault.__cause__ = error

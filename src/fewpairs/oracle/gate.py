@@ -6,8 +6,9 @@ import copy
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any, Self
 
 import numpy as np
@@ -15,33 +16,52 @@ import numpy as np
 from fewpairs.arrays import FloatArray, IntArray, RandomState, generator, is_whole
 from fewpairs.errors import (
     AsymmetryError,
+    FewpairsError,
     InputError,
     NonFiniteError,
     SimilarityError,
     StoppedError,
+    UnwritableError,
 )
 from fewpairs.items.items import Items, as_items
+from fewpairs.oracle.calls import Caller
 from fewpairs.oracle.evaluation import Outcome, declared_diagonal, evaluate
 from fewpairs.oracle.execution import run as answer_all
+from fewpairs.oracle.journal.journal import JournalOption, as_journal
 from fewpairs.oracle.known import Known
 from fewpairs.oracle.ledger import Ledger
 from fewpairs.oracle.memory import Memory
 from fewpairs.oracle.progress import Progress, ProgressOption
+from fewpairs.oracle.recorded import Recorded
 from fewpairs.oracle.requests import Planner, Request
 from fewpairs.oracle.scale import Scale
 from fewpairs.oracle.symmetry import square_asymmetry
 from fewpairs.parallel import count_jobs
-from fewpairs.similarities.base import as_similarity
+from fewpairs.similarities.base import as_similarity, declared
 
 _KEPT = (
     "The {:,} evaluations made so far are kept in error.oracle, and the same call with it in place "
     "of the items goes on from there, as in fewpairs.approximate(error.oracle, …); a mended "
     "function may be passed beside it."
 )
+#: More skipped pairs than these, and than this share of all that were asked for, are an outage.
+_FEW_SKIPPED, _MOST_SKIPPED = 20, 0.25
+_JOURNALLED = (
+    "What was evaluated is in the journal {!r}: the same call goes on from there, also in another "
+    "process."
+)
 _CALL_AGAIN = "Mend the function or the item, and call again; the matrix is as it was."
 
 
-class Gate:
+@dataclass
+class _Ended:
+    """What has ended a series of requests, if anything has."""
+
+    fault: BaseException | None = None
+    stopped: bool = False
+
+
+class Gate(Recorded):
     """Holds items, similarity and memory, and lets requests through to the similarity.
 
     `Oracle` adds what is read through it, and documents the parameters.
@@ -56,8 +76,10 @@ class Gate:
         n_jobs: int | None = 1,
         progress: ProgressOption = None,
         resumable: bool = True,
+        journal: JournalOption = None,
     ) -> None:
         self.similarity = as_similarity(similarity)
+        self._caller = self._new_caller(resumable=resumable)
         records = bool(self.similarity.takes_records)
         self.items = as_items(items, records=records)
         self.others = self.items if others is None else as_items(others, records=records)
@@ -80,6 +102,7 @@ class Gate:
             diagonal_known=self._diagonal is not None,
         )
         self._ledger = Ledger(self._empty_memory())
+        self._attach(as_journal(journal))
         self._tolerant = False
         self._watching: Progress | None = None
 
@@ -128,17 +151,30 @@ class Gate:
                 "Pass the oracle alone, or a mended form with the same name and parameters.",
             )
         self.similarity = mended
+        self._caller = self._new_caller(resumable=self._resumable)
         self._left = self._prepared(self.items)
         self._right = self._left if self.square else self._prepared(self.others)
 
+    def declare(self, **facts: Any) -> None:
+        """Go on with patience, or a cost, that a run declares beside the similarity."""
+        given = declared(self.similarity, **facts)
+        if given is self.similarity:
+            return
+        self.similarity = given
+        self._caller = self._new_caller(resumable=self._resumable)
+        self.planner = replace(self.planner, cost=self.similarity.cost)
+
     # ------------------------------------------------------------------ one run
 
-    def generator(self, random_state: RandomState) -> np.random.Generator:
+    def generator(self, random_state: RandomState, call: str = "") -> np.random.Generator:
         """Make the generator of a run.
 
         Without a seed, or with the same generator object, a run that follows an interrupted one
-        draws what that one would have drawn, and so pays only for the rest.
+        draws what that one would have drawn, and so pays only for the rest. With a journal, and
+        without a seed, the same call draws the same for the same items, in any process.
         """
+        if random_state is None and self._recorder is not None:
+            return generator(self._recorder.seed(call))
         again = random_state is None or random_state is self._ledger.drawn_from
         if self._ledger.unfinished is None or not again or is_whole(random_state):
             self._ledger.drawn_from = random_state
@@ -155,15 +191,21 @@ class Gate:
         """Begin a run of `planned` evaluations that knows nothing yet."""
         self._ledger.unfinished = copy.deepcopy(dict(rng.bit_generator.state))
         self._ledger.begin(self._empty_memory())
-        try:
-            with self._watch(planned):
-                yield
-        except BaseException as error:
-            # Whatever it is, also Ctrl-C or a fault of a method: nothing that was paid for is lost.
-            if getattr(error, "oracle", None) is None:
-                error.oracle = self._base or self  # type: ignore[attr-defined]
-                error.add_note(_KEPT.format(self.evaluations))
-            raise
+        with self._writing():
+            try:
+                with self._watch(planned):
+                    yield
+                unwritten = self._written_out()
+                if unwritten is not None:
+                    self._fail(unwritten)
+            except BaseException as error:
+                # Whatever it is, also Ctrl-C or a fault of a method: nothing that was paid for is
+                # lost.
+                self._written_out()
+                if getattr(error, "oracle", None) is None:
+                    error.oracle = self._base or self  # type: ignore[attr-defined]
+                    error.add_note(self._kept())
+                raise
         self._ledger.unfinished = None
 
     def declaring(self, diagonal: float | None) -> Self:
@@ -219,34 +261,20 @@ class Gate:
         """Answer requests; store every answer before any fault or stop is raised."""
         if self._ledger.refused is not None and not self._tolerant:
             raise self._ledger.refused
-        fault: BaseException | None = None
-        stopped = False
-
-        def still_needed() -> Iterator[Request]:
-            for request in requests:
-                if fault is not None or stopped:
-                    return
-                yield from self._ledger.to_evaluate(request, self.planner)
-
-        work = partial(evaluate, self.similarity, self._left, self._right)
+        ended, hung = _Ended(), self._caller.hung
         begun = time.perf_counter()
-        with self._watch(planned):
-            assert self._watching is not None  # noqa: S101 - _watch has just set it
-            for request, outcome in answer_all(still_needed(), work, self.n_jobs):
-                kept = False
-                while not kept:
-                    try:
-                        found = self._keep(request, outcome)
-                        kept = True
-                        stopped = not self._watching.update(self.spent) or stopped
-                        fault = outcome.interrupt or fault or found
-                    except KeyboardInterrupt as ctrl_c:
-                        # Not in the similarity but here: what is under way must not be lost.
-                        fault = ctrl_c
+        with self._writing() as outermost, self._watch(planned):
+            asked = (self._ledger.to_evaluate(request, self.planner) for request in requests)
+            self._answer(chain.from_iterable(asked), ended, own=True)
+            self._answer(self._ledger.owed(self.planner), ended, own=False)
+            self._ledger.settle(self.planner)
+            unwritten = self._written_out() if outermost else None
+            ended.fault = ended.fault or unwritten
         self._ledger.seconds += time.perf_counter() - begun
-        if fault is not None:
-            self._fail(fault)
-        if stopped:
+        if ended.fault is not None:
+            self._fail(ended.fault)
+        self._caller.warn_of_hung(hung)
+        if ended.stopped:
             stop = StoppedError(
                 f"the progress callback stopped the run after {self.evaluations:,} evaluations.",
                 "What was evaluated is kept in error.oracle.",
@@ -256,20 +284,84 @@ class Gate:
             stop.oracle.progress = None  # whoever goes on must not be stopped by the same callback
             raise stop
 
-    def _keep(self, request: Request, outcome: Outcome) -> SimilarityError | None:
-        """Keep an answer, count what it has cost, and return the fault in it that matters."""
+    def _answer(self, requests: Iterable[Request], ended: _Ended, *, own: bool) -> None:
+        """Evaluate requests until they end, or a fault or a callback ends them."""
+
+        def needed() -> Iterator[Request]:
+            for request in requests:
+                if ended.fault is not None or ended.stopped:
+                    return
+                yield request
+
+        assert self._watching is not None  # noqa: S101 - the caller has begun it
+        caller = self._caller
+        work = partial(evaluate, self._asked, self._left, self._right, caller=caller)
+        threads = caller.threads(self._asked, self.n_jobs)
+        for request, outcome in answer_all(needed(), work, threads):
+            kept = False
+            while not kept:
+                try:
+                    found = self._keep(request, outcome, own=own)
+                    kept = True
+                    ended.stopped = not self._watching.update(self.spent) or ended.stopped
+                    ended.fault = outcome.interrupt or ended.fault or found
+                except KeyboardInterrupt as ctrl_c:
+                    # Not in the similarity but here: what is under way must not be lost.
+                    ended.fault = ctrl_c
+
+    def _keep(self, request: Request, outcome: Outcome, *, own: bool) -> FewpairsError | None:
+        """Keep an answer, count what it has cost, and return the fault in it that matters.
+
+        What is not asked for by the run itself but owed to it is kept beside its memory.
+        """
         values, found = outcome.values, outcome.error
+        uneven: AsymmetryError | None = None
         if self.symmetric:
             uneven, values = square_asymmetry(self.items, request, values)
             found = found or uneven
             # One triangle stands for both from now on, and would hide what was seen here.
             self._ledger.refused = self._ledger.refused or uneven
-        self._ledger.keep(request, values)
-        self._ledger.count(outcome.asked * self.planner.per_entry)
+        values, unwritten = self._written_down(request, values, repeatable=uneven is None)
+        if own:
+            self._ledger.keep(request, values)
+        else:
+            self._ledger.earlier(self._lasting_memory()).store(request, values)
+        self._ledger.count(outcome.asked * self.planner.per_entry, spent=own)
         tolerated = self._tolerant and isinstance(found, (NonFiniteError, AsymmetryError))
-        return None if tolerated else found
+        skips = isinstance(found, NonFiniteError) and self._caller.patience.on_nonfinite == "skip"
+        if not tolerated and (skips or (found is None and outcome.skipped)):
+            return self._skip(request, values) or unwritten
+        return unwritten if tolerated or found is None else found
+
+    def _skip(self, request: Request, values: FloatArray) -> SimilarityError | None:
+        """Go on without the pairs that have no value, unless they are too many."""
+        self._memory.note_holes(request, values)
+        skipped, asked = len(self._memory.holes), self.spent // self.planner.per_entry
+        if skipped < _FEW_SKIPPED or skipped <= _MOST_SKIPPED * asked:
+            return None
+        return SimilarityError(
+            f"{skipped:,} of the first {asked:,} pairs have no value.",
+            "To skip a few pairs is harmless; so many say that something else is wrong.",
+            "Mend the function or the items, or wait until the service is back.",
+        )
+
+    @property
+    def skipped(self) -> IntArray:
+        """Pairs of the present run that have no value, as rows of two positions."""
+        holes, width = self._memory.holes, self.shape[1]
+        return np.stack([holes // width, holes % width], axis=1)
 
     # ------------------------------------------------------------------ small things
+
+    def _new_caller(self, *, resumable: bool) -> Caller:
+        """Make what calls the similarity; what is asked of a finished matrix needs every pair."""
+        patience = self.similarity.patience
+        return Caller(patience if resumable else patience.strict)
+
+    @property
+    def retried(self) -> int:
+        """Number of calls that were made again after one that had failed."""
+        return self._caller.retried
 
     def _prepared(self, items: Items) -> Items:
         prepared: Any = self.similarity.prepare(items)
@@ -290,19 +382,28 @@ class Gate:
         if self._watching is not None:
             yield
             return
-        with Progress(self.spent + planned, self.progress) as progress:
+        with Progress(self.spent + planned, self.progress, self.planner.cost) as progress:
             self._watching = progress
             try:
                 yield
             finally:
                 self._watching = None
 
+    def _kept(self) -> str:
+        """Say where everything is that was paid for."""
+        if self.journal is None:
+            return _KEPT.format(self.evaluations)
+        return _JOURNALLED.format(str(self.journal.folder))
+
     def _fail(self, fault: BaseException) -> None:
+        if isinstance(fault, UnwritableError):
+            fault.oracle = self._base or self  # type: ignore[attr-defined]
+            fault.add_note(_KEPT.format(self.evaluations))
         if not isinstance(fault, SimilarityError):
             raise fault  # Ctrl-C: whoever began the run says what is kept
         if isinstance(fault, AsymmetryError):
             # What it has answered already must not hide it the next time.
             self._ledger.refused = fault
         fault.oracle = self._base or self
-        fault.add_note(_KEPT.format(self.evaluations) if self._resumable else _CALL_AGAIN)
+        fault.add_note(self._kept() if self._resumable else _CALL_AGAIN)
         raise fault

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from fewpairs.arrays import FloatArray, RandomState
+from fewpairs.arrays import BoolArray, FloatArray, RandomState
 from fewpairs.errors import AsymmetryError
 from fewpairs.oracle.memory import Memory
 from fewpairs.oracle.requests import Planner, Rectangle, Request, Scattered
+from fewpairs.oracle.twins import Twins
 
 
 class Ledger:
@@ -50,7 +51,10 @@ class Ledger:
         self.unfinished: dict[str, Any] | None = None
         self.drawn_from: RandomState = None
         self.refused: AsymmetryError | None = None
+        #: Items of the same content, where a journal tells them; then one is evaluated for all.
+        self.twins: Twins | None = None
         self._earlier: Memory | None = None
+        self._behind: list[Scattered] = []
 
     def begin(self, empty: Memory) -> None:
         """Start a run that knows nothing yet."""
@@ -71,23 +75,89 @@ class Ledger:
         """Begin with what was paid for elsewhere."""
         self._earlier, self.evaluations = memory, evaluations
 
+    def earlier(self, empty: Memory) -> Memory:
+        """Return the memory of what was paid for before, to be added to."""
+        if self._earlier is None:
+            self._earlier = empty
+        return self._earlier
+
+    def forget_earlier(self) -> None:
+        """Forget what was paid for elsewhere: it turned out not to belong here."""
+        self._earlier = None
+
     def to_evaluate(self, request: Request, planner: Planner) -> Iterator[Request]:
         """Yield what must be evaluated of a request, and copy what was paid for before."""
         for part in self._unknown(request, planner):
+            own: Request | None = part
+            if self.twins is not None:
+                own, behind = self.twins.apart(part)
+                if behind is not None:  # settled when all requests have been answered
+                    self._behind.append(behind)
+            if own is not None:
+                yield from self._unpaid(own, planner)
+
+    def _unpaid(self, part: Request, planner: Planner) -> Iterator[Request]:
+        """Yield what no earlier run has paid for, and copy the rest."""
+        if self._earlier is None:
+            yield part
+            return
+        known = self._earlier.answer(part if self.twins is None else self.twins.first(part))
+        unknown = self.memory.unknown(part)
+        # What this run knows as well it knew when it was first carried out, if it was: then it
+        # changes nothing in how the rest is asked for.
+        if not (unknown & ~np.isnan(known)).any():
+            yield part
+            return
+        self.memory.store(part, known)
+        rest = list(unknown_part(part, unknown & np.isnan(known), planner, shared=True))
+        self.spent += (part.size - sum(r.size for r in rest)) * planner.per_entry
+        yield from rest
+
+    def owed(self, planner: Planner) -> Iterator[Request]:
+        """Yield what pairs that were left out need, and nobody has paid for."""
+        if self.twins is None or not self._behind:
+            return
+        sides = zip(*(request.pairs() for request in self._behind), strict=True)
+        first = self.twins.first(Scattered(*map(np.concatenate, sides)))
+        unknown = np.isnan(self._mine(first)) & ~self.memory.is_hole(*first.pairs())
+        i, j = first.rows[unknown], first.columns[unknown]
+        a, b = (np.minimum(i, j), np.maximum(i, j)) if self.memory.symmetric else (i, j)
+        once = np.unique(a * planner.m + b, return_index=True)[1]
+        for part in planner.lists(i[once], j[once]):
             if self._earlier is None:
                 yield part
-                continue
-            self.memory.store(part, self._earlier.answer(part))
-            rest = list(unknown_part(part, self._earlier, planner))
-            self.spent += (part.size - sum(r.size for r in rest)) * planner.per_entry
-            yield from rest
+            else:
+                yield from unknown_part(
+                    part, np.isnan(self._earlier.answer(part)), planner, shared=True
+                )
+
+    def settle(self, planner: Planner) -> None:
+        """Copy to the pairs that were left out what was evaluated for others of their content."""
+        for request in self._behind:
+            assert self.twins is not None  # noqa: S101 - nothing was left out otherwise
+            first = self.twins.first(request)
+            values = self._mine(first)
+            if self._earlier is not None:
+                values = np.where(np.isnan(values), self._earlier.answer(first), values)
+            self.memory.store(request, values)
+            self.memory.share_holes(first, request)
+            asked = ~np.isnan(values).ravel() | self.memory.is_hole(*request.pairs())
+            self.spent += int(asked.sum()) * planner.per_entry
+        self._behind = []
+
+    def _mine(self, first: Request) -> FloatArray:
+        """Return what this run has evaluated, and has not only assumed."""
+        found = self.memory.answer(first)
+        return (
+            np.where(first.rows == first.columns, np.nan, found) if self.memory.assumed else found
+        )
 
     def _unknown(self, request: Request, planner: Planner) -> Iterator[Request]:
         """Yield what this run does not know; of few items, not even a block has known entries."""
         if isinstance(request, Scattered) or planner.by_pairs_only or not planner.few_items:
-            yield from unknown_part(request, self.memory, planner)
+            yield from unknown_part(request, self.memory.unknown(request), planner)
             return
-        unknown = np.isnan(self.memory.answer(request))
+        unknown = self.memory.unknown(request)
         whole = unknown.all(axis=1)
         if whole.any():
             yield Rectangle(request.rows[whole], request.columns)
@@ -98,27 +168,36 @@ class Ledger:
         """Remember an answer."""
         self.memory.store(request, values)
 
-    def count(self, evaluations: int) -> None:
-        """Count what the similarity was asked for just now."""
+    def count(self, evaluations: int, *, spent: bool = True) -> None:
+        """Count what the similarity was asked for just now, for this run unless said otherwise."""
         self.evaluations += evaluations
-        self.spent += evaluations
+        self.spent += evaluations if spent else 0
 
 
-def unknown_part(request: Request, memory: Memory, planner: Planner) -> Iterator[Request]:
-    """Yield what a memory does not know of a request.
+def unknown_part(
+    request: Request, unknown: BoolArray, planner: Planner, *, shared: bool = False
+) -> Iterator[Request]:
+    """Yield what is not known of a request.
 
     A block is asked for whole or not at all, because a part of it would be computed differently in
     the last bits; so is each row of single pairs of a similarity that is written as a block only.
-    Others get the missing pairs alone.
+    Others get the missing pairs alone; and so do blocks that share pairs with other runs.
     """
-    unknown = np.isnan(memory.answer(request))
-    scattered = isinstance(request, Scattered)
-    if unknown.all() or (unknown.any() and not scattered and not planner.by_pairs_only):
+    if unknown.all():
         yield request
-    elif unknown.any():
+    elif unknown.any() and (isinstance(request, Scattered) or planner.by_pairs_only):
         i, j = request.pairs()
         missing = unknown.ravel()
-        if scattered and planner.by_block_only:
+        if isinstance(request, Scattered) and planner.by_block_only and not shared:
             missing = np.isin(i, i[missing])
         kind = type(request) if isinstance(request, Scattered) else Scattered
         yield kind(i[missing], j[missing])
+    elif unknown.any() and not shared:
+        yield request
+    elif unknown.any():
+        whole = unknown.all(axis=1)
+        if whole.any():
+            yield Rectangle(request.rows[whole], request.columns)
+        rest = ~whole & unknown.any(axis=1)
+        if rest.any():
+            yield Rectangle(request.rows[rest], request.columns[unknown[rest].any(axis=0)])

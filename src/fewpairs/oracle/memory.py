@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.arrays import BoolArray, FloatArray, IntArray
+from fewpairs.oracle.holes import stand_ins
 from fewpairs.oracle.known import Known, keys_of
 from fewpairs.oracle.requests import Ordered, Rectangle, Request, Scattered
 from fewpairs.oracle.stores import ColumnStore, EntryStore
@@ -51,6 +52,8 @@ class Memory:
         self.ordered = EntryStore()
         #: Keys of the entries that judge results: methods must not see their values.
         self.reserved: IntArray = np.empty(0, dtype=np.int64)
+        #: Keys of entries that were asked for and have no value; in lines, something stands in.
+        self.holes: IntArray = np.empty(0, dtype=np.int64)
         self._height, self._width, self._square = height, width, square
 
     @property
@@ -76,7 +79,7 @@ class Memory:
 
     def find(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Look entries up, reserved ones too; NaN where they are not known."""
-        found = self.entries.find(self._keys(rows, columns))
+        found = self.entries.find(self.keys(rows, columns))
         return self._lines.complete(found, rows, columns)
 
     def answer(self, request: Request) -> FloatArray:
@@ -91,6 +94,13 @@ class Memory:
         if np.all(self.rows.position(rows) >= 0):
             return self.rows.get(rows)[columns].T
         return self.find(*request.pairs()).reshape(len(rows), len(columns))
+
+    def unknown(self, request: Request) -> BoolArray:
+        """Say what of a request was not asked for yet, in its shape."""
+        lacking = np.isnan(self.answer(request))
+        if len(self.holes) and not isinstance(request, Ordered):
+            lacking &= ~self.is_hole(*request.pairs()).reshape(lacking.shape)
+        return lacking
 
     def known(self, *, reserved: bool = False) -> Known:
         """Hand out what is complete: nothing half-read, and nothing reserved unless asked for."""
@@ -124,11 +134,51 @@ class Memory:
 
     def reserve(self, rows: IntArray, columns: IntArray) -> None:
         """Hide single entries, until a whole line holds them or `reveal` is called."""
-        self.reserved = np.union1d(self.reserved, self._keys(rows, columns))
+        self.reserved = np.union1d(self.reserved, self.keys(rows, columns))
 
     def reveal(self, rows: IntArray, columns: IntArray) -> None:
         """Let methods and results use what was hidden."""
-        self.reserved = np.setdiff1d(self.reserved, self._keys(rows, columns))
+        self.reserved = np.setdiff1d(self.reserved, self.keys(rows, columns))
+
+    # ------------------------------------------------------------------ entries without a value
+
+    def is_hole(self, rows: IntArray, columns: IntArray) -> BoolArray:
+        """Say which entries were asked for and have no value."""
+        if not len(self.holes):
+            return np.zeros(len(rows), dtype=bool)
+        return np.isin(self.keys(rows, columns), self.holes)
+
+    def note_holes(self, request: Request, values: FloatArray) -> None:
+        """Note which entries of an answer have no value."""
+        keys = self.keys(*request.pairs())
+        self.holes = np.union1d(self.holes, keys[np.isnan(values.ravel())])
+
+    def share_holes(self, first: Request, twins: Request) -> None:
+        """Note that entries have no value because others of the same content have none."""
+        if len(self.holes):
+            rows, columns = twins.pairs()
+            gaps = self.is_hole(*first.pairs())
+            self.holes = np.union1d(self.holes, self.keys(rows[gaps], columns[gaps]))
+
+    def stand_in(self, store: ColumnStore, lines: IntArray) -> None:
+        """Fill what has no value in whole columns, or in whole rows of the transpose."""
+        values = store.get(lines)
+        across, along = np.nonzero(np.isnan(values))
+        if len(across):
+            filled = stand_ins(values)[across, along]
+            rows, columns = across, lines[along]
+            if store is not self.columns:
+                rows, columns = columns, rows
+            self._store_entries(rows, columns, filled)
+
+    def _forget_holes(self) -> None:
+        """Forget what stands in for values: it was not evaluated."""
+        rows, columns = self.holes // self._width, self.holes % self._width
+        for store, along, across in ((self.columns, columns, rows), (self.rows, rows, columns)):
+            store.forget_entries(across, along)
+            if self.symmetric:
+                store.forget_entries(along, across)
+        self.holes = self.holes[:0]
 
     # ------------------------------------------------------------------ keeping
 
@@ -164,7 +214,7 @@ class Memory:
         rows, columns = request.rows, request.columns
         if isinstance(request, Ordered):
             good = ~np.isnan(values)
-            self.ordered.add((rows * self._width + columns)[good], values[good])
+            self.store_order(request, values)
             good &= np.isnan(self.find(rows, columns))  # the first order stands for both
             self._store_entries(rows[good], columns[good], values[good])
             return
@@ -180,6 +230,11 @@ class Memory:
         if held_rows.any():
             self.rows.put(columns, rows[held_rows], values[held_rows].T)
 
+    def store_order(self, request: Ordered, values: FloatArray) -> None:
+        """Remember pairs in their order, and not as entries of the matrix."""
+        good = ~np.isnan(values)
+        self.ordered.add((request.rows * self._width + request.columns)[good], values[good])
+
     def _store_entries(self, rows: IntArray, columns: IntArray, values: FloatArray) -> None:
         good = ~np.isnan(values)
         rows, columns, values = rows[good], columns[good], values[good]
@@ -190,13 +245,16 @@ class Memory:
             held = np.flatnonzero(place >= 0)
             held = held[np.isnan(store.values[across[held], place[held]])]
             store.values[across[held], place[held]] = values[held]
-        self.entries.add(self._keys(rows[outside], columns[outside]), values[outside])
+        self.entries.add(self.keys(rows[outside], columns[outside]), values[outside])
 
-    def _keys(self, rows: IntArray, columns: IntArray) -> IntArray:
+    def keys(self, rows: IntArray, columns: IntArray) -> IntArray:
+        """Return one number for each pair, the same for both orders if symmetric."""
         return keys_of(rows, columns, self._width, symmetric=self.symmetric)
 
     def forget_assumed(self) -> None:
-        """Forget a diagonal that was declared for one run, and was never evaluated."""
+        """Forget what was never evaluated: stand-ins, and a diagonal declared for one run."""
+        if len(self.holes):
+            self._forget_holes()
         if not self.assumed:
             return
         self.diagonal, self.assumed = None, False

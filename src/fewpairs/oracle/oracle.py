@@ -7,12 +7,14 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from fewpairs.arrays import FloatArray, IntArray, unmasked
+from fewpairs.arrays import BoolArray, FloatArray, IntArray, unmasked
 from fewpairs.errors import InputError
 from fewpairs.oracle.evaluation import evaluate
 from fewpairs.oracle.gate import Gate
+from fewpairs.oracle.holes import stand_ins
 from fewpairs.oracle.known import Known
 from fewpairs.oracle.requests import Ordered
+from fewpairs.oracle.stores import ColumnStore
 from fewpairs.oracle.symmetry import asymmetry
 
 
@@ -36,6 +38,8 @@ class Oracle(Gate):
         A bar in a terminal, or a callback ``(done, planned)`` that stops the run with False.
     resumable : bool, default=True
         Whether a user can go on with this oracle after a fault.
+    journal : str, Path, Journal or None, default=None
+        A folder in which what is evaluated is written down, and found by later calls.
 
     Examples
     --------
@@ -73,7 +77,7 @@ class Oracle(Gate):
         unknown = _different(wanted[~store.is_complete(wanted)])
         requests = self.planner.columns(unknown, self._memory.rows.complete)
         self._ask(requests, self.planner.price_of_columns(len(unknown)))
-        store.finish(wanted)
+        self._complete(store, wanted)
         return self._as_read(store.get(wanted))
 
     def rows(self, landmarks: npt.ArrayLike) -> FloatArray:
@@ -87,8 +91,14 @@ class Oracle(Gate):
         there = np.setdiff1d(np.arange(self.shape[1]), self._memory.columns.complete)
         tiles = self.planner.tiles(unknown, there)
         self._ask(tiles, len(unknown) * len(there) * self.planner.per_entry)
-        store.finish(wanted)
+        self._complete(store, wanted)
         return self._as_read(store.get(wanted)).T
+
+    def _complete(self, store: ColumnStore, lines: IntArray) -> None:
+        """Note that lines were read; something stands in for pairs without a value."""
+        if len(self._memory.holes):
+            self._memory.stand_in(store, lines)
+        store.finish(lines)
 
     def block(self, rows: npt.ArrayLike, columns: npt.ArrayLike) -> FloatArray:
         """Return the entries of some rows and some columns."""
@@ -96,17 +106,27 @@ class Oracle(Gate):
         across = _indices(columns, self.shape[1])
         shape = len(down), len(across)
         i, j = np.repeat(down, shape[1]), np.tile(across, shape[0])
-        unknown = np.isnan(self._memory.find(i, j)).reshape(shape)
+        unknown = self._unknown(i, j).reshape(shape)
         new_rows, new_columns = down[unknown.any(axis=1)], across[unknown.any(axis=0)]
         requests = list(self.planner.block(new_rows, new_columns))
         self._ask(requests, sum(r.size for r in requests) * self.planner.per_entry)
-        return self._as_read(self._memory.find(i, j)).reshape(shape)
+        values = self._memory.find(i, j).reshape(shape)
+        if len(self._memory.holes) and not self._tolerant:
+            gaps = np.isnan(values)
+            values = stand_ins(values)
+            if self.symmetric and np.array_equal(down, across):
+                values = np.where(gaps, values / 2 + values.T / 2, values)
+        return self._as_read(values)
+
+    def _unknown(self, rows: IntArray, columns: IntArray) -> BoolArray:
+        found = np.isnan(self._memory.find(rows, columns))
+        return found & ~self._memory.is_hole(rows, columns) if len(self._memory.holes) else found
 
     def entries(self, rows: npt.ArrayLike, columns: npt.ArrayLike) -> FloatArray:
-        """Return single entries ``rows[k], columns[k]``."""
+        """Return single entries ``rows[k], columns[k]``; NaN for pairs that were skipped."""
         down = _indices(rows, self.shape[0])
         across = _indices(columns, self.shape[1])
-        missing = np.isnan(self._memory.find(down, across))
+        missing = self._unknown(down, across)
         i, j = down[missing], across[missing]
         if len(i):
             # Each pair once, also where both orders of it are wanted.
@@ -114,12 +134,18 @@ class Oracle(Gate):
             first = np.unique(a * self.shape[1] + b, return_index=True)[1]
             i, j = i[first], j[first]
         self._ask(self.planner.lists(i, j), len(i) * self.planner.per_entry)
-        return self._as_read(self._memory.find(down, across))
+        values = self._memory.find(down, across)
+        values[self._memory.is_hole(down, across)] = np.nan
+        return self._as_read(values)
 
     def diagonal(self) -> FloatArray:
-        """Return the similarity of every item with itself; free where it is declared."""
+        """Return the similarity of every item with itself; free where it is declared.
+
+        The mean of the others stands in for one that was skipped.
+        """
         everyone = np.arange(min(self.shape))
-        return self.entries(everyone, everyone)
+        values = self.entries(everyone, everyone)
+        return stand_ins(values[:, None])[:, 0] if len(self._memory.holes) else values
 
     def expect_columns(self, count: int) -> None:
         """Say how many columns the run will read in all, so that none is copied later."""
@@ -155,18 +181,25 @@ class Oracle(Gate):
 
     def check_symmetry(self, rows: IntArray, columns: IntArray) -> None:
         """Ask for some entries in both orders, and refuse a similarity that depends on it."""
-        fault = asymmetry(self.items, rows, columns, *self.both_orders(rows, columns))
+        there, back = self.both_orders(rows, columns)
+        both = ~(np.isnan(there) | np.isnan(back))
+        fault = asymmetry(self.items, rows[both], columns[both], there[both], back[both])
         if fault is not None:
             self._fail(fault)
 
     def _as_read(self, values: FloatArray) -> FloatArray:
-        return values if self._scale is None else self._scale.of(values)
+        if self._scale is None:
+            return values
+        gaps = np.isnan(values) if len(self._memory.holes) else np.zeros(0, dtype=bool)
+        if not gaps.any():
+            return self._scale.of(values)
+        return np.where(gaps, np.nan, self._scale.of(np.where(gaps, 0.0, values)))
 
     def repeated(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Ask for single entries once more, although they are known; the answers are not kept."""
         answers = [np.empty(0)]
         for request in self.planner.lists(rows, columns):
-            outcome = evaluate(self.similarity, self._left, self._right, request)
+            outcome = evaluate(self.similarity, self._left, self._right, request, self._caller)
             self._ledger.count(outcome.asked * self.planner.per_entry)
             answers.append(outcome.values)
         return np.concatenate(answers)

@@ -9,6 +9,8 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
+from fewpairs.similarities.cost import Cost
+
 #: None shows a bar in a terminal and nothing elsewhere; True and False force it; a callable gets
 #: (evaluations done, evaluations planned) and stops the run by returning False.
 ProgressOption: TypeAlias = bool | Callable[[int, int], bool | None] | None
@@ -23,10 +25,15 @@ class Progress:
         Evaluations that the run will buy.
     option : bool, callable or None
         What the user asked for.
+    cost : Cost, optional
+        Of one evaluation, to be told in money too.
     """
 
-    def __init__(self, planned: int, option: ProgressOption = None) -> None:
+    def __init__(
+        self, planned: int, option: ProgressOption = None, cost: Cost | None = None
+    ) -> None:
         self.planned = planned
+        self._cost = cost
         self._callback = option if callable(option) else None
         self._draw = sys.stderr.isatty() if option is None else option is True
         self._bar: Any = None
@@ -41,12 +48,13 @@ class Progress:
                 progress.TextColumn("evaluations"),
                 progress.BarColumn(),
                 progress.TextColumn("{task.completed:,.0f} of {task.total:,.0f}"),
+                progress.TextColumn("{task.fields[money]}"),
                 progress.TextColumn("{task.fields[rate]}"),
                 progress.TextColumn("left"),
                 progress.TimeRemainingColumn(),
                 console=Console(stderr=True),
             )
-            self._task = self._bar.add_task("evaluations", total=self.planned, rate="")
+            self._task = self._bar.add_task("evaluations", total=self.planned, rate="", money="")
             self._bar.start()
         return self
 
@@ -71,13 +79,21 @@ class Progress:
         if self._bar is not None:
             self._bar.console.print(line, soft_wrap=True, highlight=False, markup=False)
 
+    def _money(self, done: int, total: int) -> str:
+        if self._cost is None:
+            return ""
+        return f"{self._cost.written(done)} of {self._cost.written(total)}"
+
     def update(self, done: int) -> bool:
         """Report; return whether the run may go on."""
         self._done = done
         if self._bar is not None:
             speed = self._bar.tasks[0].speed
             rate = f"{speed:,.0f}/s" if speed else ""
-            self._bar.update(self._task, completed=done, total=max(self.planned, done), rate=rate)
+            total = max(self.planned, done)
+            self._bar.update(
+                self._task, completed=done, total=total, rate=rate, money=self._money(done, total)
+            )
         if self._callback is None:
             return True
         answer = self._callback(done, max(self.planned, done))

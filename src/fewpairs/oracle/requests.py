@@ -15,6 +15,7 @@ import numpy as np
 from fewpairs.arrays import IntArray
 from fewpairs.numerics import parts
 from fewpairs.similarities.base import Similarity
+from fewpairs.similarities.cost import Cost
 
 #: Entries in one call where the similarity declares no preference: small enough that an
 #: expensive similarity reports often, large enough that a cheap one is not slowed down.
@@ -96,6 +97,8 @@ class Planner:
         Whether the diagonal is declared and need not be evaluated.
     per_entry : int
         Evaluations that one entry costs.
+    cost : Cost or None
+        What one evaluation costs in money.
     """
 
     n: int
@@ -107,6 +110,7 @@ class Planner:
     by_pairs_only: bool
     diagonal_known: bool
     per_entry: int = 1
+    cost: Cost | None = None
 
     @classmethod
     def of(
@@ -130,6 +134,7 @@ class Planner:
             by_pairs_only="block" not in similarity.kinds,
             diagonal_known=diagonal_known,
             per_entry=similarity.evaluations_per_entry,
+            cost=similarity.cost,
         )
 
     def tiles(self, rows: IntArray, columns: IntArray) -> Iterator[Rectangle]:
@@ -239,6 +244,11 @@ class Planner:
             return self.price_of_columns(union)
         entries = self.n * columns + self.m * rows - columns * rows - self._skipped(union)
         return entries * self.per_entry
+
+    @property
+    def sides(self) -> int:
+        """Number of items whose similarities with a landmark are kept."""
+        return self.n if self.symmetric else self.n + self.m
 
     @property
     def price_of_everything(self) -> int:

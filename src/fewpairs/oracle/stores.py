@@ -10,6 +10,7 @@ import numpy as np
 from fewpairs.arrays import BoolArray, FloatArray, IntArray
 from fewpairs.numerics import parts
 from fewpairs.oracle.known import Lines, look_up
+from fewpairs.parallel import require_memory
 
 
 class ColumnStore:
@@ -67,6 +68,11 @@ class ColumnStore:
             # the end of many are taken to be the last, and get no spare room.
             spare = kept // 2 if len(columns) < kept // 16 else 0
             width = max(needed + spare, self._expected)
+            require_memory(
+                8 * len(self._buffer) * width,
+                f"{width:,} columns of {len(self._buffer):,} items",
+                "Read fewer columns",
+            )
             buffer = np.empty((len(self._buffer), width))
             buffer[:, :kept] = self._buffer[:, :kept]
             self._buffer = buffer
@@ -102,10 +108,16 @@ class ColumnStore:
 
         In a copy, because results hold views of the columns.
         """
-        if len(columns):
+        self.forget_entries(columns, columns)
+
+    def forget_entries(self, rows: IntArray, columns: IntArray) -> None:
+        """Forget single entries, in a copy; their columns are then no longer complete."""
+        place = self._position[columns]
+        held = place >= 0
+        if held.any():
             self._buffer = self.values.copy()
-            self._buffer[columns, self._position[columns]] = np.nan
-            self._complete[columns] = False
+            self._buffer[rows[held], place[held]] = np.nan
+            self._complete[columns[held]] = False
 
     def lines(self) -> Lines:
         """Return the complete columns, read-only."""

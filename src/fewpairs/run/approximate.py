@@ -14,13 +14,17 @@ from fewpairs.error.audit import draw_audit, judge
 from fewpairs.errors import AllPairsWarning, BudgetExceededWarning, warn
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.methods.base import Method, assemble
+from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.oracle.scale import OutgrownError, Scale
+from fewpairs.parallel import max_memory as memory_below
 from fewpairs.run.arguments import as_oracle, check_selected
 from fewpairs.run.plan import Plan, make_plan
 from fewpairs.run.target import grow_to_target
 from fewpairs.run.timing import format_seconds
+from fewpairs.similarities.cost import CostOption
+from fewpairs.similarities.patience import WhenMissing
 
 #: Of fewer pairs than this it does not matter whether all of them were evaluated; and of runs that
 #: are over in so many seconds, whether all pairs would have been quicker.
@@ -33,14 +37,21 @@ def approximate(
     *,
     others: Any = None,
     landmarks: int | npt.ArrayLike | None = None,
-    budget: float | None = None,
+    budget: float | str | None = None,
     target_error: float | None = None,
     method: str | Method = "auto",
     selection: Any = "uniform",
     error_pairs: int | None = None,
     random_state: RandomState = None,
+    journal: JournalOption = None,
     n_jobs: int = 1,
     progress: ProgressOption = None,
+    retry: int | None = None,
+    timeout: float | None = None,
+    on_error: WhenMissing | None = None,
+    on_nonfinite: WhenMissing | None = None,
+    cost: CostOption | None = None,
+    max_memory: int | str | None = None,
     **options: Any,
 ) -> FactoredMatrix:
     """Approximate the whole similarity matrix from a few of its pairs.
@@ -57,8 +68,9 @@ def approximate(
         Items of the columns, where the matrix compares two sets (queries with documents).
     landmarks : int or sequence of int, optional
         Number of columns to read (by default 100), or their positions.
-    budget : int or float, optional
-        Instead: evaluations to spend in all, or (a float below 1) a share of all pairs.
+    budget : int, float or str, optional
+        Instead: evaluations to spend in all, or (a float below 1) a share of all pairs, or (beside
+        `cost`) money, as in "5 USD".
     target_error : float, optional
         Instead: add landmarks until the upper end of the error estimate is below this. A budget
         beside it is the most that may be spent. `K.curve` holds the steps, `K.stopped_because`
@@ -75,10 +87,19 @@ def approximate(
         is spent. 0 turns the estimate off.
     random_state : int, Generator, RandomState or None
         The same seed gives the same result, whatever `n_jobs`.
+    journal : str, Path, Journal or None, default=None
+        A folder in which everything evaluated is written down as it comes. What is there is not
+        paid for again, by this call or another one, in this process or a later one.
     n_jobs : int, default=1
         Threads that call the similarity.
     progress : bool, callable or None, default=None
         A bar in a terminal; or ``callback(done, planned)``, which stops the run with False.
+    retry, timeout, on_error, on_nonfinite, cost
+        What is done about calls that fail and pairs without a value, and what an evaluation costs,
+        where the similarity itself does not say: see `fewpairs.similarity`.
+    max_memory : int or str, optional
+        Bytes, or a text such as "4 GB": whatever would take more is refused before anything is
+        spent; see `fewpairs.max_memory`.
     **options
         Of the method; ``known="exact"`` to put evaluated entries back into its result (the
         default method does, and with ``known=None`` gives a plain matrix of rank s);
@@ -98,20 +119,33 @@ def approximate(
     >>> K.evaluations <= 0.1 * 500 * 501 / 2, K.error.value < 0.001
     (True, True)
     """
-    oracle = as_oracle(items, similarity, others, n_jobs, progress)
-    rng = oracle.generator(random_state)
-    plan = make_plan(
-        oracle,
-        landmarks=landmarks,
-        budget=budget,
-        target_error=target_error,
-        method=method,
-        selection=selection,
-        error_pairs=error_pairs,
-        options=options,
+    oracle = as_oracle(
+        items,
+        similarity,
+        others,
+        n_jobs,
+        progress,
+        journal,
+        retry=retry,
+        timeout=timeout,
+        on_error=on_error,
+        on_nonfinite=on_nonfinite,
+        cost=cost,
     )
-    oracle = oracle.declaring(plan.method.declared_diagonal)
-    matrix = run_at_scale(oracle, plan, rng)
+    rng = oracle.generator(random_state, "approximate")
+    with memory_below(max_memory):
+        plan = make_plan(
+            oracle,
+            landmarks=landmarks,
+            budget=budget,
+            target_error=target_error,
+            method=method,
+            selection=selection,
+            error_pairs=error_pairs,
+            options=options,
+        )
+        oracle = oracle.declaring(plan.method.declared_diagonal)
+        matrix = run_at_scale(oracle, plan, rng)
     if budget is not None and oracle.spent > plan.evaluations:
         warn(
             BudgetExceededWarning(
@@ -152,6 +186,7 @@ def run_at_scale(oracle: Oracle, plan: Plan, rng: np.random.Generator) -> Factor
             continue
         if again:  # the first attempt may have read what the second did not
             matrix.evaluations = max(matrix.evaluations, oracle.evaluations - before)
+        matrix = matrix.without(view.skipped)
         if scale.power == 0:
             return matrix
         return matrix.in_own_numbers(scale.power, view.in_own_numbers(matrix.known))

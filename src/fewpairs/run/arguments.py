@@ -17,9 +17,12 @@ from fewpairs.errors import (
 )
 from fewpairs.methods.base import Method
 from fewpairs.methods.landmarks import given_landmarks
+from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import count_jobs
+from fewpairs.similarities.base import declared
+from fewpairs.similarities.cost import Cost, evaluations_for
 
 #: What a run takes beside the options of its method; suggested when one of them is misspelt.
 OPTIONS = (
@@ -34,13 +37,22 @@ OPTIONS = (
     "error_interval",
     "fold_error_pairs",
     "random_state",
+    "journal",
     "n_jobs",
     "progress",
+    "retry",
+    "timeout",
+    "on_error",
+    "on_nonfinite",
+    "cost",
+    "max_memory",
 )
 
 
-def evaluations_of(budget: float, everything: int) -> int:
+def evaluations_of(budget: float | str, everything: int, cost: Cost | None) -> int:
     """Turn a budget into a number of evaluations, where all pairs take `everything`."""
+    if isinstance(budget, str):
+        return evaluations_for(budget, cost)
     if is_whole(budget) and budget > 0:
         return int(budget)
     if isinstance(budget, (float, np.floating)) and 0 < budget < 1:
@@ -49,7 +61,7 @@ def evaluations_of(budget: float, everything: int) -> int:
         f"budget is {budget!r}.",
         "It is what may be spent in all.",
         "Pass a number of evaluations (a positive integer), or a share of all pairs (a float "
-        "between 0 and 1).",
+        'between 0 and 1), or money ("5 USD", beside cost=).',
     )
 
 
@@ -168,8 +180,13 @@ def as_oracle(
     others: Any = None,
     n_jobs: int | None = 1,
     progress: ProgressOption = None,
+    journal: JournalOption = None,
+    **declared_beside: Any,
 ) -> Oracle:
-    """Make the oracle of a run, or take one that the user has, with what it has paid for."""
+    """Make the oracle of a run, or take one that the user has, with what it has paid for.
+
+    `declared_beside` are the patience and the cost that the run declares of the similarity.
+    """
     if isinstance(similarity, Oracle):
         raise InputError(
             "an oracle was given as the similarity.",
@@ -183,15 +200,25 @@ def as_oracle(
                 "It is what the matrix is made of.",
                 "Pass fewpairs.similarity(function, kind=…, symmetric=…), or a ready one.",
             )
-        return Oracle(items, similarity, others=others, n_jobs=n_jobs, progress=progress)
+        given = declared(similarity, **declared_beside)
+        return Oracle(
+            items, given, others=others, n_jobs=n_jobs, progress=progress, journal=journal
+        )
     if others is not None:
         raise InputError(
             "other items were given beside an oracle.",
             "The oracle has its own already, and what it remembers belongs to those.",
             "Pass the oracle alone.",
         )
+    if journal is not None and not items.writes_to(journal):
+        raise InputError(
+            "a journal was given beside an oracle that does not write to it.",
+            "What the oracle has evaluated before would be missing there.",
+            "Pass the oracle alone, or make one with it: fewpairs.Oracle(…, journal=…).",
+        )
     if similarity is not None:
         items.mend(similarity)
+    items.declare(**declared_beside)
     if progress is not None:
         items.progress = progress
     if n_jobs != 1:

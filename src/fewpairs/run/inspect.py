@@ -11,6 +11,7 @@ import numpy as np
 from fewpairs.arrays import FloatArray, IntArray, RandomState, generator, is_whole
 from fewpairs.errors import InputError
 from fewpairs.numerics import exponent, most_affordable
+from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.requests import Planner
 from fewpairs.run.arguments import as_oracle
@@ -48,6 +49,7 @@ class Inspection:
     negative_share : float
         Σ|negative eigenvalues| / Σ|eigenvalues|.
     seconds_per_evaluation : float
+        NaN if everything was known already.
     """
 
     name: str
@@ -87,13 +89,18 @@ class Inspection:
                 f"  range      {self.range[0]:.4g} to {self.range[1]:.4g}{bad}",
                 f"  repeats    {repeat}",
                 f"  spectrum   {signs}",
-                f"  time       {self.seconds_per_evaluation * 1e6:.3g} µs an evaluation",
+                f"  time       {_time(self.seconds_per_evaluation)}",
             ]
         )
 
 
 def inspect(
-    items: Any, similarity: Any = None, *, sample: int | None = None, random_state: RandomState = 0
+    items: Any,
+    similarity: Any = None,
+    *,
+    sample: int | None = None,
+    random_state: RandomState = 0,
+    journal: JournalOption = None,
 ) -> Inspection:
     """Evaluate a small random square of the matrix and report what it is like.
 
@@ -109,6 +116,8 @@ def inspect(
         items (1,495 evaluations of a symmetric ``pair``); fewer, but ten, where that would be more
         than all pairs.
     random_state : int, Generator, RandomState or None, default=0
+    journal : str, Path, Journal or None, default=None
+        As for `approximate`.
 
     Returns
     -------
@@ -128,7 +137,7 @@ def inspect(
             "It is the number of items whose square is evaluated.",
             "Pass a positive integer, for example 50.",
         )
-    oracle = as_oracle(items, similarity, progress=False)
+    oracle = as_oracle(items, similarity, progress=False, journal=journal)
     if not oracle.square:
         raise InputError(
             "inspect was asked for a matrix between two sets of items.",
@@ -149,12 +158,17 @@ def inspect(
             oracle.block(chosen[:1], chosen[-1:])
         already, start = oracle.evaluations, time.perf_counter()
         square = oracle.block(chosen, chosen)
-        seconds = (time.perf_counter() - start) / max(oracle.evaluations - already, 1)
+        asked = oracle.evaluations - already
+        seconds = (time.perf_counter() - start) / asked if asked else np.nan
         # By a power of two to about 1, where squares can be summed.
         power = exponent(np.nan_to_num(square, posinf=0, neginf=0))
         difference = _difference(oracle, chosen, np.ldexp(square, -power), power, rng)
     moved = np.abs(repeated - square[first, last])
     return _report(oracle, square, power, difference, moved, oracle.evaluations - before, seconds)
+
+
+def _time(seconds: float) -> str:
+    return "unknown" if np.isnan(seconds) else f"{seconds * 1e6:.3g} µs an evaluation"
 
 
 def _repeated_pairs(count: int) -> int:

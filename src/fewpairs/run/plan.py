@@ -15,8 +15,10 @@ from fewpairs.errors import InputError
 from fewpairs.methods.base import Method
 from fewpairs.methods.catalogue import Chosen, find_method
 from fewpairs.methods.landmarks import Selector, as_selector, given_landmarks
+from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
-from fewpairs.parallel import count_jobs, format_bytes
+from fewpairs.parallel import count_jobs, format_bytes, require_memory
+from fewpairs.parallel import max_memory as memory_below
 from fewpairs.run.arguments import (
     OPTIONS,
     as_oracle,
@@ -29,8 +31,10 @@ from fewpairs.run.arguments import (
     evaluations_of,
     refuse_idle_fold,
 )
-from fewpairs.run.pricing import Price, Target, audit_size, first_count, fit_budget
+from fewpairs.run.pricing import Price, Target, audit_size, first_count, fit_budget, peak_memory
 from fewpairs.run.timing import format_seconds, seconds_per_evaluation
+from fewpairs.similarities.cost import Cost, CostOption
+from fewpairs.similarities.patience import WhenMissing
 
 #: Enough for a first look at any matrix; a budget or a target is the better way to choose.
 DEFAULT_LANDMARKS = 100
@@ -63,13 +67,15 @@ class Plan:
     share : float
         Of all pairs: n(n+1)/2 if symmetric, n² if not.
     memory : int
-        Bytes of the tall arrays at their peak.
+        Bytes that the run holds at its peak, beside the items.
     seconds : float or None
         From a timed sample; None where none was taken.
     sampled : int
         Evaluations that the timed sample took, on top.
     all_pairs : int
         Evaluations of all pairs, which would leave no error.
+    cost : Cost or None
+        Of one evaluation.
     """
 
     n_items: int
@@ -94,6 +100,12 @@ class Plan:
     sampled: int = 0
     all_pairs: int = 0
     first_step: int = 0
+    cost: Cost | None = None
+
+    @property
+    def price(self) -> float | None:
+        """What all evaluations cost in money; None where nobody said what one does."""
+        return None if self.cost is None else self.cost.price(self.evaluations)
 
     @property
     def most_landmarks(self) -> int:
@@ -145,6 +157,12 @@ class Plan:
             f"  evaluations  {most}{self.evaluations:,} ({self.share:.2%} of all pairs){judging}",
             f"  memory       {format_bytes(self.memory)}{start}",
         ]
+        if self.cost is not None:
+            price, everything = (
+                self.cost.written(count) for count in (self.evaluations, self.all_pairs)
+            )
+            least = "at most " if self.method.price_is_most or self.target is not None else ""
+            lines.insert(2, f"  cost         {least}{price}, where all pairs cost {everything}")
         if self.seconds is not None:
             lines.append(
                 f"  time         {about}about {format_seconds(self.seconds)}, judged by "
@@ -168,7 +186,7 @@ def make_plan(
     oracle: Oracle,
     *,
     landmarks: int | npt.ArrayLike | None,
-    budget: float | None,
+    budget: float | str | None,
     target_error: float | None = None,
     method: str | Method,
     selection: Any,
@@ -195,6 +213,11 @@ def make_plan(
     else:
         size = _size(price, landmarks, budget, put_back=chosen.put_back)
     settled = _plan(oracle, chosen, size, weighted=weighted, fold=fold)
+    require_memory(
+        settled.memory,
+        f"the arrays of a run with {settled.n_landmarks:,} landmarks",
+        "Ask for fewer landmarks or a smaller budget",
+    )
     return replace(settled, interval=interval)
 
 
@@ -212,7 +235,7 @@ class _Size(NamedTuple):
 def _size(
     price: Price,
     landmarks: int | npt.ArrayLike | None,
-    budget: float | None,
+    budget: float | str | None,
     *,
     put_back: bool,
 ) -> _Size:
@@ -227,7 +250,7 @@ def _size(
     n = min(price.oracle.shape)
     allowance = None
     if budget is not None:
-        most = evaluations_of(budget, planner.price_of_everything)
+        most = evaluations_of(budget, planner.price_of_everything, planner.cost)
         count = fit_budget(price, most, n)
         allowance = most - price.beside(count)
     elif landmarks is None:
@@ -249,7 +272,9 @@ def _size(
     return _Size(price, count, allowance, total, total)
 
 
-def _size_for_target(price: Price, error: float, budget: float | None, *, put_back: bool) -> _Size:
+def _size_for_target(
+    price: Price, error: float, budget: float | str | None, *, put_back: bool
+) -> _Size:
     """Settle where a run with a target starts, and the most that it may spend."""
     oracle, planner = price.oracle, price.oracle.planner
     n = min(oracle.shape)
@@ -259,7 +284,7 @@ def _size_for_target(price: Price, error: float, budget: float | None, *, put_ba
     # steps cost what they are priced at.
     most = 2 * all_pairs
     if budget is not None:
-        most = evaluations_of(budget, planner.price_of_everything)
+        most = evaluations_of(budget, planner.price_of_everything, planner.cost)
     audit = audit_size(price.pairs, oracle.shape, most // planner.per_entry)
     target = Target(error, most, audit)
     count = first_count(oracle, price.method, target, beside)
@@ -284,7 +309,7 @@ def _plan(oracle: Oracle, chosen: Chosen, size: _Size, *, weighted: bool, fold: 
         allowance=size.allowance,
         evaluations=size.total,
         share=size.total / oracle.planner.price_of_everything,
-        memory=chosen.method.memory(oracle.planner, count),
+        memory=peak_memory(chosen.method, oracle.planner, count, judged=price.pairs != 0),
         title=chosen.title,
         method=chosen.method,
         put_back=chosen.put_back,
@@ -292,6 +317,7 @@ def _plan(oracle: Oracle, chosen: Chosen, size: _Size, *, weighted: bool, fold: 
         target=size.target,
         all_pairs=oracle.planner.price_of_everything,
         first_step=size.first_step,
+        cost=oracle.planner.cost,
     )
 
 
@@ -301,13 +327,20 @@ def plan(
     *,
     others: Any = None,
     landmarks: int | npt.ArrayLike | None = None,
-    budget: float | None = None,
+    budget: float | str | None = None,
     target_error: float | None = None,
     method: str | Method = "auto",
     selection: Any = "uniform",
     error_pairs: int | None = None,
+    journal: JournalOption = None,
     n_jobs: int = 1,
     timed: bool = True,
+    retry: int | None = None,
+    timeout: float | None = None,
+    on_error: WhenMissing | None = None,
+    on_nonfinite: WhenMissing | None = None,
+    cost: CostOption | None = None,
+    max_memory: int | str | None = None,
     **options: Any,
 ) -> Plan:
     """Say what `approximate` would cost, before it runs.
@@ -315,7 +348,7 @@ def plan(
     Parameters
     ----------
     items, similarity, others, landmarks, budget, target_error, method, selection, error_pairs, \
-    n_jobs, **options
+    journal, n_jobs, retry, timeout, on_error, on_nonfinite, cost, max_memory, **options
         As for `approximate`; with an `Oracle`, what the timed sample buys is not paid for again.
     timed : bool, default=True
         Evaluate a few pairs, for about a tenth of a second, to tell the time.
@@ -332,19 +365,31 @@ def plan(
     >>> print(fp.plan(range(1000), identity, landmarks=50, method="nystrom", timed=False))
     nystrom: 50 landmarks of 1,000 items
       evaluations  50,775 (10.14% of all pairs), 2,000 of them for the error estimate
-      memory       400 kB
+      memory       36.7 MB
     """
-    oracle = as_oracle(items, similarity, others, progress=False)
-    settled = make_plan(
-        oracle,
-        landmarks=landmarks,
-        budget=budget,
-        target_error=target_error,
-        method=method,
-        selection=selection,
-        error_pairs=error_pairs,
-        options=options,
+    oracle = as_oracle(
+        items,
+        similarity,
+        others,
+        progress=False,
+        journal=journal,
+        retry=retry,
+        timeout=timeout,
+        on_error=on_error,
+        on_nonfinite=on_nonfinite,
+        cost=cost,
     )
+    with memory_below(max_memory):
+        settled = make_plan(
+            oracle,
+            landmarks=landmarks,
+            budget=budget,
+            target_error=target_error,
+            method=method,
+            selection=selection,
+            error_pairs=error_pairs,
+            options=options,
+        )
     jobs = count_jobs(n_jobs)
     if not timed:
         return settled

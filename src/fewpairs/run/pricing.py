@@ -10,6 +10,7 @@ from fewpairs.methods.base import Method
 from fewpairs.methods.landmarks import Selector, price_of_selection
 from fewpairs.numerics import most_affordable
 from fewpairs.oracle.oracle import Oracle
+from fewpairs.oracle.requests import Planner
 
 #: More pairs than this make the interval of an ordinary matrix hardly narrower (docs/error.md);
 #: and judging should not cost more than a tenth of what is judged.
@@ -21,6 +22,10 @@ _SYMMETRY_PAIRS = 8
 AUDIT_PAIRS, _SMALL_AUDIT, _FEWEST_AUDIT = 1000, 200, 10
 #: They may not cost more than this share of a budget.
 _SHARE_FOR_AUDIT = 1 / 20
+
+#: Bytes of the pools of pairs that are drawn from to judge, at most, for each pair where there are
+#: few, and for each item; as benchmarks/reliability/memory.py finds them.
+_POOLS, _PER_PAIR, _PER_ITEM = 36 * 10**6, 40, 120
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,18 @@ class Price:
             # It reads the columns of all landmarks, and the method may need rows of some only.
             selection += (count - self.method.columns_read(count)) * planner.n * planner.per_entry
         return pairs * planner.per_entry + selection
+
+
+def peak_memory(method: Method, planner: Planner, count: int, *, judged: bool) -> int:
+    """Count the bytes that a run holds at its peak: tall arrays, and what fitting or judging takes.
+
+    Who judges holds profiles in single precision, and pools of pairs to draw from.
+    """
+    judging = 0
+    if judged:
+        pools = min(_POOLS, _PER_PAIR * planner.n * planner.m)
+        judging = 4 * planner.sides * count + pools + _PER_ITEM * planner.sides
+    return method.memory(planner, count) + max(method.working_memory(planner, count), judging)
 
 
 def fit_budget(price: Price, budget: int, n: int) -> int:

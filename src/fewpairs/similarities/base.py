@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fewpairs.similarities.function import as_similarity, similarity
-from fewpairs.similarities.protocol import Pair, Similarity
+from fewpairs.similarities.function import as_similarity, declared, similarity
+from fewpairs.similarities.protocol import Pair, Similarity, is_async
 
-__all__ = ["Pair", "Similarity", "as_similarity", "similarity"]
+__all__ = ["Pair", "Similarity", "as_similarity", "declared", "is_async", "similarity"]

@@ -9,6 +9,8 @@ import numpy as np
 
 from fewpairs.arrays import is_whole
 from fewpairs.errors import InputError, UnknownNameError
+from fewpairs.similarities.cost import Cost, CostOption
+from fewpairs.similarities.patience import Patience, WhenMissing
 from fewpairs.similarities.protocol import KINDS, Similarity, check_diagonal
 
 #: What an object of another class may bring along: all that `Similarity` declares.
@@ -27,6 +29,8 @@ class FunctionSimilarity(Similarity):
 
     def __init__(self, **declared: Any) -> None:
         self._fingerprint: str = declared.pop("fingerprint", "")
+        #: Whether the user has named it, and not only its function.
+        self._named: bool = declared.pop("named", True)
         for name, value in declared.items():
             setattr(self, name, value)
 
@@ -35,6 +39,12 @@ class FunctionSimilarity(Similarity):
         """The declared fingerprint, or name and parameters in one line."""
         return self._fingerprint or super().fingerprint
 
+    @property
+    def identity(self) -> str | None:
+        """The fingerprint, if it was declared, or made of a declared name and version."""
+        declared = bool(self._fingerprint) or (self._named and bool(self.version))
+        return self.fingerprint if declared else None
+
 
 def similarity(
     function: Callable[..., Any],
@@ -42,28 +52,60 @@ def similarity(
     kind: str,
     symmetric: bool,
     name: str | None = None,
+    version: str | None = None,
     parameters: Mapping[str, Any] | None = None,
     block_size: int | tuple[int, int] | None = None,
     diagonal: float | None = None,
+    retry: int | None = None,
+    timeout: float | None = None,
+    backoff: float | None = None,
+    per_second: float | None = None,
+    max_in_flight: int | None = None,
+    on_error: WhenMissing | None = None,
+    on_nonfinite: WhenMissing | None = None,
+    cost: CostOption | None = None,
 ) -> Similarity:
     """Make a similarity of your own function.
 
     Parameters
     ----------
     function : callable
-        ``f(a, b)``, ``f(list of (a, b))`` or ``f(left, right)``, as `kind` says.
+        ``f(a, b)``, ``f(list of (a, b))`` or ``f(left, right)``, as `kind` says; an ``async def``
+        too.
     kind : {"pair", "pairs", "block"}
         How the function is written. It is declared, never guessed.
     symmetric : bool
         Whether f(a, b) = f(b, a) for all items. If True, a few pairs are checked in both orders.
     name : str, optional
         What files call it; by default the function's own name.
+    version : str, optional
+        Of the function: change it whenever its values change. With a name of your own, it lets a
+        journal find again what was evaluated.
     parameters : mapping, optional
         Whatever else changes the values, such as the version of a model.
     block_size : int or (int, int), optional
         Preferred number of entries in one call, or the largest (rows, columns).
     diagonal : float, optional
         The similarity of every item with itself, if you know it.
+    retry : int, optional
+        Further attempts after a call that raised or took too long; by default none.
+    timeout : float, optional
+        Seconds that one call may take. One that takes longer is left to itself, in a thread.
+    backoff : float, optional
+        Seconds before the second attempt, by default 0.5; each later wait is twice as long, up to
+        a minute, less a random part. What an exception asks for (its ``retry_after``, or the
+        Retry-After header of its ``response``) counts instead where it is longer.
+    per_second : float, optional
+        Calls that may begin in one second, over all threads.
+    max_in_flight : int, optional
+        Calls of an ``async def`` that may be under way at the same time; by default 8.
+    on_error : {"error", "skip"}, optional
+        Whether a pair whose last attempt has failed ends the run, which it does by default.
+    on_nonfinite : {"error", "skip"}, optional
+        Whether NaN or infinity for a pair ends the run, which it does by default.
+    cost : float or str, optional
+        What one evaluation costs, as 0.002 or "0.002 USD": plans, progress and results then speak
+        of money too, and ``budget="5 USD"`` holds.
 
     Returns
     -------
@@ -95,14 +137,32 @@ def similarity(
             "A symmetric similarity costs half as much, but only if it really is symmetric.",
             "Pass symmetric=True or symmetric=False.",
         )
-    return FunctionSimilarity(
+    own = FunctionSimilarity(
         **{kind: function},
         symmetric=bool(symmetric),
         name=name or getattr(function, "__qualname__", type(function).__name__),
+        named=name is not None,
+        version="" if version is None else str(version),
         parameters=dict(parameters or {}),
         block_size=check_block_size(block_size),
         diagonal=None if diagonal is None else check_diagonal(diagonal),
     )
+    patient = own.with_patience(
+        retry=retry,
+        timeout=timeout,
+        backoff=backoff,
+        per_second=per_second,
+        max_in_flight=max_in_flight,
+        on_error=on_error,
+        on_nonfinite=on_nonfinite,
+    )
+    return patient if cost is None else patient.with_cost(cost)
+
+
+def declared(candidate: Any, *, cost: CostOption | None = None, **patience: Any) -> Similarity:
+    """Return a similarity with what a run declares of it beside: patience, and a cost."""
+    given = as_similarity(candidate).with_patience(**patience)
+    return given if cost is None else given.with_cost(cost)
 
 
 def as_similarity(candidate: Any) -> Similarity:
@@ -141,6 +201,14 @@ def as_similarity(candidate: Any) -> Similarity:
             "Set symmetric = True or False, and define at least one of pair, pairs, block.",
         )
     check_block_size(given.block_size)
+    if given.cost is not None and not isinstance(given.cost, Cost):
+        given = given.with_cost(given.cost)
+    if not isinstance(given.patience, Patience):
+        raise InputError(
+            f"{type(candidate).__name__} declares {given.patience!r} as its patience.",
+            "It says what is done about calls that fail.",
+            "Use its method with_patience(retry=…, timeout=…), or pass both to the run.",
+        )
     return given
 
 

@@ -31,7 +31,7 @@ def imported_similarity(name: str, *, symmetric: bool) -> Similarity:
     Returns
     -------
     Similarity
-        A function is one of two items.
+        A function is one of two items. Its attribute `version`, if it has one, is its version.
     """
     home, _, attribute = name.partition(SEPARATOR)
     found: Any = _imported(home, name)
@@ -43,7 +43,8 @@ def imported_similarity(name: str, *, symmetric: bool) -> Similarity:
         found = getattr(found, part)
     if any(callable(getattr(found, kind, None)) for kind in KINDS):
         return as_similarity(found)
-    return similarity(found, kind="pair", symmetric=symmetric, name=name)
+    version = getattr(found, "version", None)
+    return similarity(found, kind="pair", symmetric=symmetric, name=name, version=version)
 
 
 def _imported(home: str, name: str) -> ModuleType:

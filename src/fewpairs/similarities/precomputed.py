@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,14 @@ class Precomputed(Similarity):
                 "One half of it would silently stand for the other.",
                 "Pass symmetric=None, or Precomputed(matrix).symmetrized() for the mean of both.",
             )
+
+    @property
+    def identity(self) -> str | None:
+        """The fingerprint with a checksum of the whole matrix."""
+        found = hashlib.sha256(f"{self.matrix.dtype.name} {self.matrix.shape}".encode())
+        for strip in parts(len(self.matrix), _STRIP):
+            found.update(np.ascontiguousarray(self.matrix[strip]).reshape(-1).view(np.uint8).data)
+        return f"{self.fingerprint} {found.hexdigest()}"
 
     def prepare(self, items: Items) -> Items:
         """Check that the items are positions in the matrix."""

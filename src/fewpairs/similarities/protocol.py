@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Self
 
@@ -12,8 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fewpairs.arrays import FloatArray, unmasked
-from fewpairs.errors import InputError
+from fewpairs.errors import InputError, UnknownNameError
 from fewpairs.items.items import Items
+from fewpairs.similarities.cost import Cost, CostOption
+from fewpairs.similarities.patience import NO_PATIENCE, Patience, WhenMissing, changed
 
 Pair = tuple[Any, Any]
 #: The ways to write a similarity, from the slowest to the fastest.
@@ -48,6 +51,8 @@ class Similarity:
         Identifies the similarity in files, together with `parameters`.
     symmetric : bool
         Whether Δ(x, y) = Δ(y, x). There is no default: it must be declared.
+    version : str
+        Of the code that computes the values; changed whenever they change. A journal needs it.
     parameters : mapping
         Everything that changes the values, in types that JSON can hold.
     block_size : int, (int, int) or None
@@ -67,6 +72,10 @@ class Similarity:
     cheap : bool
         Whether a million pairs take seconds: `find_pairs` then evaluates all pairs of a few
         thousand items rather than search among them.
+    patience : Patience
+        What is done about calls that fail, hang or come too fast; see `with_patience`.
+    cost : Cost or None
+        What one evaluation costs; see `with_cost`.
 
     Examples
     --------
@@ -82,6 +91,7 @@ class Similarity:
 
     name: str = ""
     symmetric: bool
+    version: str = ""
     parameters: Mapping[str, Any] = {}
     block_size: int | tuple[int, int] | None = None
     diagonal: float | None = None
@@ -91,6 +101,8 @@ class Similarity:
     symmetry_proven: bool = False
     value_range: tuple[float, float] | None = None
     cheap: bool = False
+    patience: Patience = NO_PATIENCE
+    cost: Cost | None = None
 
     pair: Callable[[Any, Any], float] | None = None
     pairs: Callable[[list[Pair]], npt.ArrayLike] | None = None
@@ -104,9 +116,34 @@ class Similarity:
 
     @property
     def fingerprint(self) -> str:
-        """Name and parameters in one line, the same on every machine."""
+        """Name, parameters and version in one line, the same on every machine."""
         name = self.name or type(self).__name__
-        return name + json.dumps(dict(self.parameters), sort_keys=True, default=repr)
+        version = f" version {self.version}" if self.version else ""
+        return name + json.dumps(dict(self.parameters), sort_keys=True, default=repr) + version
+
+    @property
+    def identity(self) -> str | None:
+        """What a journal knows the similarity by: all that its values depend on, but the items.
+
+        None where that cannot be told, because name or version are not declared.
+        """
+        return self.fingerprint if self.name and self.version else None
+
+    def content(self, items: Items) -> Iterable[bytes] | None:  # noqa: ARG002 - as others need it
+        """Return what of each prepared item its similarities depend on, for a journal's keys.
+
+        None stands for the items as the user has given them.
+        """
+        return None
+
+    @property
+    def underlying(self) -> Similarity:
+        """What a journal keeps in place of this: something that this is a plain function of."""
+        return self
+
+    def from_underlying(self, values: FloatArray) -> FloatArray:
+        """Return the similarities that belong to values of `underlying`."""
+        return values
 
     def prepare(self, items: Items) -> Items:
         """Turn items into what the other methods take; called once for each set of items."""
@@ -132,6 +169,70 @@ class Similarity:
 
         return self if self.symmetric else Symmetrized(self)
 
+    def with_patience(
+        self,
+        *,
+        retry: int | None = None,
+        timeout: float | None = None,
+        backoff: float | None = None,
+        per_second: float | None = None,
+        max_in_flight: int | None = None,
+        on_error: WhenMissing | None = None,
+        on_nonfinite: WhenMissing | None = None,
+    ) -> Similarity:
+        """Return a copy that is forgiven failing, hanging or hurried calls.
+
+        Parameters
+        ----------
+        retry, timeout, backoff, per_second, max_in_flight, on_error, on_nonfinite
+            As for `fewpairs.similarity`; what is None stays as it is.
+
+        Returns
+        -------
+        Similarity
+            Of the same values: how long a run takes may change, its result does not.
+        """
+        patience = changed(
+            self.patience,
+            retry=retry,
+            timeout=timeout,
+            backoff=backoff,
+            per_second=per_second,
+            max_in_flight=max_in_flight,
+            on_error=on_error,
+            on_nonfinite=on_nonfinite,
+        )
+        if patience == self.patience:
+            return self
+        patient = copy.copy(self)
+        patient.patience = patience
+        return patient
+
+    def with_cost(self, cost: CostOption) -> Similarity:
+        """Return a copy that declares what one evaluation costs: 0.002, or "0.002 USD"."""
+        priced = copy.copy(self)
+        priced.cost = Cost.of(cost)
+        return priced
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 - scikit-learn's
+        """Return what the similarity was made with, as scikit-learn's estimators do."""
+        names = inspect.signature(type(self).__init__).parameters
+        return {name: getattr(self, name) for name in names if name in vars(self)}
+
+    def set_params(self, **params: Any) -> Self:
+        """Make the similarity anew with some other parameters, such as ``gamma`` in a search."""
+        known = self.get_params()
+        for name in params:
+            if name not in known:
+                raise UnknownNameError("parameter", name, known, where=f"of {self!r}")
+        if params:
+            type(self).__init__(self, **(known | params))
+        return self
+
+    def __sklearn_clone__(self) -> Self:
+        # A search sets parameters of the copy; matrices and vectors are shared.
+        return copy.copy(self)
+
     def __repr__(self) -> str:
         facts = "symmetric" if self.symmetric else "asymmetric"
         return f"<similarity {self.fingerprint}, {facts}, by {', '.join(self.kinds)}>"
@@ -140,6 +241,12 @@ class Similarity:
         # scikit-learn's `clone` copies parameters deeply. Declared facts do not change, and a
         # precomputed matrix may be larger than the memory that is left.
         return self
+
+
+def is_async(function: Any) -> bool:
+    """Say whether calling a function gives something to be awaited."""
+    call = getattr(function, "__call__", None)  # noqa: B004 - an object may have an async __call__
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
 
 
 def check_diagonal(diagonal: Any) -> float:

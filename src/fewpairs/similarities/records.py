@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,11 +13,12 @@ import numpy.typing as npt
 from fewpairs.arrays import FloatArray
 from fewpairs.errors import FewpairsError, InputError
 from fewpairs.items.items import Items
+from fewpairs.items.keys import encoded, framed
 from fewpairs.items.records import field_of
 from fewpairs.similarities.function import as_similarity
 from fewpairs.similarities.means import Mean, scaled_weights
 from fewpairs.similarities.parts import aligned_values, block_values, common_block_size
-from fewpairs.similarities.protocol import Pair, Similarity
+from fewpairs.similarities.protocol import Pair, Similarity, is_async
 from fewpairs.similarities.strings import StringSimilarity
 
 
@@ -63,10 +65,16 @@ class RecordSimilarity(Similarity):
                 "Records are compared field by field.",
                 'Pass a mapping such as {"name": ("jaro_winkler", 2.0), "city": "levenshtein"}.',
             )
-        self.missing = _checked_missing(missing)
+        self.fields, self.missing = dict(fields), _checked_missing(missing)
         self._parts = [_Part.of(name, given) for name, given in fields.items()]
         self._weights = scaled_weights([part.weight for part in self._parts])
         ready = [part.similarity for part in self._parts]
+        if any(is_async(getattr(part, kind)) for part in ready for kind in part.kinds):
+            raise InputError(
+                "the similarity of a field is an async function.",
+                "Fields are compared one after the other, within one call.",
+                "Write the whole comparison as one async function of two records.",
+            )
         self.symmetric = all(part.symmetric for part in ready)
         self.symmetry_proven = all(part.symmetry_proven for part in ready)
         self.cheap = all(part.cheap for part in ready)
@@ -78,6 +86,21 @@ class RecordSimilarity(Similarity):
         }
         # Offered only where every part has it: the oracle chooses by what is there.
         self.block = self._block if all(part.block is not None for part in ready) else None
+
+    @property
+    def identity(self) -> str | None:
+        """What is known of every field's similarity; None if of one nothing is."""
+        parts = {part.name: [part.similarity.identity, part.weight] for part in self._parts}
+        if any(identity is None for identity, _ in parts.values()):
+            return None
+        return self.name + json.dumps({"fields": parts, "missing": self.missing})
+
+    def content(self, items: Items) -> Iterable[bytes]:
+        """Return the fields that are compared; records may have others."""
+        records: Records = items.values
+        shown = Items(records.shown)
+        columns = [p.content(f, shown) for p, f in zip(self._parts, records.fields, strict=True)]
+        return (framed(b"R", row) for row in zip(*columns, strict=True))
 
     def prepare(self, items: Items) -> Items:
         """Take the records apart, and prepare each field for its similarity."""
@@ -202,6 +225,18 @@ class _Part:
             )
         ready = StringSimilarity(chosen) if isinstance(chosen, str) else as_similarity(chosen)
         return cls(name, ready, float(weight))
+
+    def content(self, field: Field, shown: Items) -> list[bytes]:
+        """Return what each record holds in this field; nothing where it is not filled."""
+        if field.items is None:
+            return [b""] * len(shown)
+        own = self.similarity.content(field.items)
+        if own is None:
+            what = f"the field {self.name!r} of an item"
+            cells = field_of(shown, self.name)[0]
+            pairs = zip(cells, field.filled, strict=True)
+            return [b"+" + encoded(cell, what) if there else b"" for cell, there in pairs]
+        return [b"+" + c if there else b"" for c, there in zip(own, field.filled, strict=True)]
 
     def prepare(self, items: Items) -> Field:
         cells, filled = field_of(items, self.name)

@@ -85,6 +85,11 @@ class StringSimilarity(Similarity):
         _load(SCORERS[scorer].function)  # says now, not after hours, if rapidfuzz is missing
 
     @property
+    def identity(self) -> str | None:
+        """The fingerprint with what the scorer is in rapidfuzz."""
+        return f"{self.fingerprint} {SCORERS[self.scorer].function}"
+
+    @property
     def _function(self) -> Any:
         # Looked up, not kept: pickle cannot find rapidfuzz's functions by their names.
         return _load(SCORERS[self.scorer].function)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 from fewpairs.arrays import FloatArray
 from fewpairs.errors import SimilarityError
 from fewpairs.items.items import Items
-from fewpairs.similarities.protocol import Pair, Similarity
+from fewpairs.similarities.protocol import Pair, Similarity, is_async
 
 
 class Symmetrized(Similarity):
@@ -41,21 +42,32 @@ class Symmetrized(Similarity):
         self.takes_records = base.takes_records
         self.cheap = base.cheap
         self.diagonal = base.diagonal
+        self.patience, self.cost = base.patience, base.cost
         self.evaluations_per_entry = 2 * base.evaluations_per_entry
         # A method is offered only where the base has it: the oracle chooses by what is there.
-        self.pair = self._pair if base.pair is not None else None
-        self.pairs = self._pairs if base.pairs is not None else None
-        self.block = self._block if base.block is not None else None
-        self.aligned = self._aligned if base.aligned is not None else None
+        self.pair = _offered(base.pair, self._pair, self._pair_later)
+        self.pairs = _offered(base.pairs, self._pairs, self._pairs_later)
+        self.block = _offered(base.block, self._block, self._block_later)
+        self.aligned = _offered(base.aligned, self._aligned, self._aligned_later)
 
     @property
     def fingerprint(self) -> str:
         """The base's fingerprint, marked."""
         return f"symmetrized {self.base.fingerprint}"
 
+    @property
+    def identity(self) -> str | None:
+        """The base's identity, marked."""
+        base = self.base.identity
+        return None if base is None else f"symmetrized {base}"
+
     def prepare(self, items: Items) -> Items:
         """Prepare as the base does."""
         return self.base.prepare(items)
+
+    def content(self, items: Items) -> Iterable[bytes] | None:
+        """Return what the base depends on."""
+        return self.base.content(items)
 
     def known_diagonal(self, items: Items) -> FloatArray | None:
         """Return the base's diagonal: both orders of (x, x) are the same."""
@@ -77,6 +89,31 @@ class Symmetrized(Similarity):
     def _aligned(self, left: Any, right: Any) -> npt.NDArray[Any]:
         assert self.base.aligned is not None  # noqa: S101 - offered only then
         return _mean(self.base.aligned(left, right), self.base.aligned(right, left))
+
+    # The same of async functions.
+
+    async def _pair_later(self, a: Any, b: Any) -> float:
+        base: Any = self.base.pair
+        there, back = await base(a, b), await base(b, a)
+        return float(there / 2 + back / 2)
+
+    async def _pairs_later(self, pairs: list[Pair]) -> npt.NDArray[Any]:
+        base: Any = self.base.pairs
+        return _mean(await base(pairs), await base([(b, a) for a, b in pairs]))
+
+    async def _block_later(self, left: Any, right: Any) -> npt.NDArray[Any]:
+        base: Any = self.base.block
+        return _mean(await base(left, right), _array(await base(right, left)).T)
+
+    async def _aligned_later(self, left: Any, right: Any) -> npt.NDArray[Any]:
+        base: Any = self.base.aligned
+        return _mean(await base(left, right), await base(right, left))
+
+
+def _offered(base: Any, now: Any, later: Any) -> Any:
+    if base is None:
+        return None
+    return later if is_async(base) else now
 
 
 def _for_both_orders(size: int | tuple[int, int] | None) -> int | tuple[int, int] | None:

@@ -42,6 +42,8 @@ class VectorSimilarity(Similarity):
     degree : int, default=3
     name : str, optional
         For a callable, what files call it.
+    version : str, optional
+        For a callable, to be changed whenever its values change: a journal needs both.
 
     Examples
     --------
@@ -66,6 +68,7 @@ class VectorSimilarity(Similarity):
         coef0: float = 1.0,
         degree: int = 3,
         name: str | None = None,
+        version: str | None = None,
     ) -> None:
         if not callable(metric) and metric not in METRICS:
             raise UnknownNameError("vector metric", metric, METRICS)
@@ -78,10 +81,17 @@ class VectorSimilarity(Similarity):
         self.metric, self.coef0, self.degree = metric, coef0, degree
         self.gamma = None if gamma is None else check_gamma(gamma)
         self.name = name or str(getattr(metric, "__name__", metric))
+        self._identified = not callable(metric) or bool(name and version)
         if callable(metric):
+            self.version = "" if version is None else str(version)
             self.parameters = {"of": "dot"}
         else:
             self.parameters = {name: getattr(self, name) for name in METRICS[metric].parameters}
+
+    @property
+    def identity(self) -> str | None:
+        """The fingerprint; a function of one's own needs a name and a version."""
+        return self.fingerprint if self._identified else None
 
     @property
     def _metric(self) -> Metric:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Any, Self
 
 import numpy as np
 
 from fewpairs.arrays import FloatArray, check_gamma
 from fewpairs.errors import InputError
 from fewpairs.items.items import Items
+from fewpairs.items.keys import framed
 from fewpairs.similarities.base import Pair, Similarity
 from fewpairs.text.documents import Documents
 from fewpairs.text.tokens import StopWords, Tokenizer, read_stop_words
@@ -74,14 +77,16 @@ class WordMover(Similarity):
         self.vectors = WordVectors.of(vectors)
         self.gamma = check_gamma(gamma)
         self.metric, self.normalize = metric, normalize
+        self.tokenizer, self.weights, self.empty = tokenizer, weights, empty
         stopped = read_stop_words(stop_words)  # once: it may be an iterator
+        self.stop_words = stop_words if isinstance(stop_words, str | None) else stopped
         self._reading: dict[str, Any] = {
             "tokenizer": tokenizer,
             "stop_words": stopped,
             "weights": weights,
             "empty": empty,
         }
-        self._ground = Ground.of(self.vectors, metric, normalize=normalize)
+        self.ground = Ground.of(self.vectors, metric, normalize=normalize)
         self.parameters = {
             "gamma": self.gamma,
             "metric": metric,
@@ -92,6 +97,14 @@ class WordMover(Similarity):
             "stop_words": stop_words if isinstance(stop_words, str | None) else sorted(stopped),
             "vectors": _digest(self.vectors),
         }
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; another γ alone costs nothing."""
+        if params.keys() == {"gamma"}:
+            self.gamma = check_gamma(params["gamma"])
+            self.parameters = {**self.parameters, "gamma": self.gamma}
+            return self
+        return super().set_params(**params)
 
     def prepare(self, items: Items) -> Items:
         """Tokenise and weigh the texts, once."""
@@ -104,21 +117,86 @@ class WordMover(Similarity):
 
     def block(self, left: Documents, right: Documents) -> FloatArray:
         """Compare every document on the left with every one on the right."""
-        return self._similar(self._ground.block(left, right))
+        return self._similar(self.ground.block(left, right))
 
     def aligned(self, left: Documents, right: Documents) -> FloatArray:
         """Compare document k on the left with document k on the right."""
-        return self._similar(self._ground.aligned(left, right))
+        return self._similar(self.ground.aligned(left, right))
 
     def pairs(self, pairs: list[Pair]) -> FloatArray:
         """Compare single pairs of prepared documents."""
         left, right = (Documents.joined([pair[side] for pair in pairs]) for side in (0, 1))
         return self.aligned(left, right)
 
+    @property
+    def underlying(self) -> Similarity:
+        """The distance: in a journal it serves every γ."""
+        return WordMoverDistance(self)
+
+    def from_underlying(self, values: FloatArray) -> FloatArray:
+        """Return exp(−γ·distance)."""
+        return self._similar(values.copy())
+
+    @property
+    def identity(self) -> str | None:
+        """γ and that of the distance."""
+        return f"gamma {self.gamma!r} of {self.underlying.identity}"
+
+    def content(self, items: Items) -> Iterable[bytes]:
+        """Return words and weights, whatever text, tokenizer and corpus they come from."""
+        documents: Documents = items.values
+        starts, words = documents.starts, np.ascontiguousarray(documents.words, dtype="<i4")
+        weights = np.ascontiguousarray(documents.weights, dtype="<f8")
+        for start, end in pairwise(starts):
+            yield framed(b"W", (words[start:end].tobytes(), weights[start:end].tobytes()))
+
     def _similar(self, distances: FloatArray) -> FloatArray:
         with np.errstate(over="ignore"):  # of γ·distance: then the similarity is 0
             distances *= -self.gamma
         return np.exp(distances, out=distances)
+
+
+class WordMoverDistance(Similarity):
+    """The Word Mover's Distance of prepared documents, as a journal keeps it.
+
+    Parameters
+    ----------
+    of : WordMover
+    """
+
+    name = "word mover distance"
+    symmetric = True
+    symmetry_proven = True
+
+    def __init__(self, of: WordMover) -> None:
+        self._of, self.block_size = of, of.block_size
+        self.parameters = {"metric": of.metric, "normalize": bool(of.normalize)}
+
+    @property
+    def identity(self) -> str | None:
+        """The fingerprint with a checksum of all word vectors."""
+        return f"{self.fingerprint} {self._of.vectors.checksum}"
+
+    def prepare(self, items: Items) -> Items:
+        """Tokenise and weigh the texts, once."""
+        return self._of.prepare(items)
+
+    def content(self, items: Items) -> Iterable[bytes]:
+        """Return words and weights."""
+        return self._of.content(items)
+
+    def block(self, left: Documents, right: Documents) -> FloatArray:
+        """Compare every document on the left with every one on the right."""
+        return self._of.ground.block(left, right)
+
+    def aligned(self, left: Documents, right: Documents) -> FloatArray:
+        """Compare document k on the left with document k on the right."""
+        return self._of.ground.aligned(left, right)
+
+    def pairs(self, pairs: list[Pair]) -> FloatArray:
+        """Compare single pairs of prepared documents."""
+        left, right = (Documents.joined([pair[side] for pair in pairs]) for side in (0, 1))
+        return self.aligned(left, right)
 
 
 def _digest(vectors: WordVectors) -> str:

@@ -11,7 +11,7 @@ from fewpairs.arrays import FloatArray, RandomState, generator, is_whole
 from fewpairs.error.estimate import ErrorEstimate, check_target
 from fewpairs.errors import InputError, TargetMissedWarning, warn
 from fewpairs.factored.matrix import FactoredMatrix
-from fewpairs.parallel import count_jobs
+from fewpairs.parallel import count_jobs, require_memory
 from fewpairs.sketches.error import estimate_error
 from fewpairs.sketches.exact import Exact
 from fewpairs.sketches.families import Families, best_map
@@ -27,6 +27,9 @@ from fewpairs.sketches.span_terms import SpanTerms
 #: Columns that are tried for a wanted error unless the caller says otherwise: finding the leading
 #: directions of more takes minutes.
 _MOST_COLUMNS = 2000
+#: Leading directions are found on so many rows, or twice as many as there are columns, whose terms
+#: are decomposed: they are held about so many times at once.
+_SAMPLED_ROWS, _COPIES = 2000, 3
 
 
 class ElementwiseMatrix(FactoredMatrix):
@@ -132,6 +135,8 @@ def elementwise(
     check_dimensions(left, right)
     options = SketchOptions(degree, sketch_size, coefficients, n_centers, exact_terms, oversampling)
     _check_counts(columns, error_pairs)
+    if columns is not None and coefficients == "tuned" and exact_terms:
+        columns = min(columns, left.shape[0], right.shape[0])  # with so many nothing is left
     sides = balanced(left, right)
     return sketch_matrix(
         Exact(scaled_to_one(f, *sides), *sides), options, columns=columns,
@@ -163,6 +168,7 @@ def sketch_matrix(
     """
     _check_counts(columns, error_pairs)
     target = None if target_error is None else check_target(target_error)
+    _require_columns(exact.shape, columns or options.degree * options.sketch_size + 1)
     rng = generator(random_state)
     threads = count_jobs(n_jobs)
     features: tuple[FloatArray, FloatArray] | None = None
@@ -225,6 +231,16 @@ def _warn_if_missed(target: float, choice: Choice) -> None:
                 f"{choice.stopped_because}. Allow more with columns=…, or a larger error."
             )
         )
+
+
+def _require_columns(shape: tuple[int, int], columns: int) -> None:
+    """Refuse more columns than fit: factors of both sides, and the terms of a sample of rows."""
+    sampled = min(max(shape), max(_SAMPLED_ROWS, 2 * columns))
+    require_memory(
+        8 * columns * (sum(shape) + _COPIES * sampled),
+        f"{columns:,} columns for a {shape[0]:,} × {shape[1]:,} matrix",
+        f"Ask for fewer; {min(shape):,} are enough for any function of so many rows",
+    )
 
 
 def _check_counts(columns: int | None, error_pairs: int) -> None:

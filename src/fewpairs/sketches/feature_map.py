@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from fewpairs.arrays import FloatArray
 from fewpairs.numerics import parts
-from fewpairs.parallel import one_blas_thread
+from fewpairs.parallel import one_blas_thread, require_memory
 from fewpairs.sketches.exact import Exact
 from fewpairs.sketches.monomials import Monomials
 from fewpairs.sketches.polynomial import Polynomial
@@ -103,7 +103,13 @@ class FeatureMap:
         """Return the features of rows, dense or sparse; float32 stays float32."""
         weights = self.left if side == "left" else self.right
         terms = self.terms if side == "left" else self.right_terms or self.terms
-        result = np.empty((rows.shape[0], len(self.signs)), dtype=rows.dtype)
+        shape = rows.shape[0], len(self.signs)
+        require_memory(
+            rows.dtype.itemsize * shape[0] * shape[1],
+            f"{shape[1]:,} features of {shape[0]:,} rows",
+            "Ask for fewer columns, or for fewer rows at a time",
+        )
+        result = np.empty(shape, dtype=rows.dtype)
 
         def fill(part: slice) -> None:
             some = rows[part]

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fewpairs.arrays import FloatArray, RandomState, check_gamma, generator, is_whole
 from fewpairs.errors import ConstantFeaturesWarning, InputError, UnknownNameError, warn
-from fewpairs.parallel import count_jobs
+from fewpairs.parallel import count_jobs, require_memory
 from fewpairs.text.documents import Documents
 from fewpairs.text.word_vectors import WordVectors
 from fewpairs.transport.ground import Ground
@@ -172,6 +172,11 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         """
         check_is_fitted(self)
         documents = self._read(X, WordVectors.of(self.vectors))
+        require_memory(
+            2 * 8 * len(documents) * self.n_features,
+            f"{self.n_features:,} features of {len(documents):,} documents",
+            "Transform fewer documents at a time",
+        )
         distances = self._distances(documents, self.random_documents_)
         if self.mean_distances_ is None:
             return np.asarray(np.exp(-self.gamma_ * distances) / np.sqrt(self.n_features))

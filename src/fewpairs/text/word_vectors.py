@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,11 @@ import numpy.typing as npt
 
 from fewpairs.arrays import unmasked
 from fewpairs.errors import DuplicateWordsWarning, InputError, warn
-from fewpairs.numerics import largest
+from fewpairs.numerics import largest, parts
 from fewpairs.text import vector_files
+
+#: Vectors of which a checksum is made at a time.
+_STRIP = 2**14
 
 
 class WordVectors:
@@ -98,6 +103,14 @@ class WordVectors:
     def dimensions(self) -> int:
         """Length of a vector."""
         return int(self.array.shape[1])
+
+    @cached_property
+    def checksum(self) -> str:
+        """Of all words and vectors, read once: vectors must not change afterwards."""
+        found = hashlib.sha256("\n".join(self.words).encode("utf-8", "surrogatepass"))
+        for part in parts(len(self), _STRIP):
+            found.update(np.ascontiguousarray(self.array[part], dtype="<f8").view(np.uint8).data)
+        return found.hexdigest()
 
     def __len__(self) -> int:
         return len(self.words)

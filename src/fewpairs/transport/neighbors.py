@@ -16,7 +16,7 @@ from numba import njit
 
 from fewpairs.arrays import FloatArray, IntArray, is_whole
 from fewpairs.errors import InputError
-from fewpairs.parallel import announce, count_jobs, one_blas_thread
+from fewpairs.parallel import announce, count_jobs, one_blas_thread, require_memory
 from fewpairs.text.documents import Documents
 from fewpairs.transport.bounds import relaxed
 from fewpairs.transport.bulk import Bags, Words, longest, reduce_pair, transport
@@ -79,6 +79,11 @@ def wmd_neighbors(
         documents, others, vectors, metric=metric, normalize=normalize, options=options
     )
     count = min(int(k), len(left) - (others is None))
+    require_memory(
+        (8 + 8) * len(right) * count,
+        f"{count:,} neighbours of each of {len(right):,} documents",
+        "Ask for fewer of them",
+    )
     corpus = Corpus.of(left)
     word_vectors = ground.vectors[corpus.vocabulary]
     indices = np.empty((len(right), count), dtype=np.int64)

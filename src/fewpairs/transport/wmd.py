@@ -6,7 +6,7 @@ from typing import Any
 
 from fewpairs.arrays import FloatArray
 from fewpairs.errors import InputError
-from fewpairs.parallel import MEMORY_CEILING, count_jobs, refuse_above
+from fewpairs.parallel import count_jobs, require_memory
 from fewpairs.text.documents import Documents
 from fewpairs.text.tokens import read_stop_words
 from fewpairs.text.word_vectors import WordVectors
@@ -21,7 +21,7 @@ def wmd(
     metric: str = "euclidean",
     normalize: bool = False,
     n_jobs: int = 1,
-    ceiling: float = MEMORY_CEILING,
+    ceiling: float | None = None,
     **options: Any,
 ) -> FloatArray:
     """Return the Word Mover's Distance of every document to every other one, exactly.
@@ -40,8 +40,8 @@ def wmd(
         Scale vectors to length one first, as gensim's ``wmdistance`` does.
     n_jobs : int, default=1
         Threads; results do not depend on it.
-    ceiling : float, default=2 GiB
-        A result of more bytes is refused.
+    ceiling : float, optional
+        A result of more bytes is refused; by default 2 GiB, or what `fewpairs.max_memory` says.
     **options
         Of `Documents.of`: tokenizer, stop_words, weights, empty. With ``empty="drop"`` rows and
         columns are those of the documents that remain.
@@ -62,10 +62,15 @@ def wmd(
         documents, others, vectors, metric=metric, normalize=normalize, options=options
     )
     if others is None:
-        refuse_above(ceiling, len(left), len(left), "Use fewpairs.approximate,")
+        _require_distances(len(left), len(left), "Use fewpairs.approximate", ceiling)
         return ground.triangle(left, count_jobs(n_jobs))
-    refuse_above(ceiling, len(left), len(right), "Ask for fewer documents at a time,")
+    _require_distances(len(left), len(right), "Ask for fewer documents at a time", ceiling)
     return ground.block(left, right, count_jobs(n_jobs))
+
+
+def _require_distances(n: int, m: int, instead: str, ceiling: float | None) -> None:
+    what = f"the distances of {n:,} documents to {m:,}"
+    require_memory(8 * n * m, what, instead, ceiling=ceiling, convenience=True)
 
 
 def read_documents(

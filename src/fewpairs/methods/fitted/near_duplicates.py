@@ -7,6 +7,10 @@ import numpy as np
 from fewpairs.arrays import IntArray, SingleArray
 from fewpairs.candidates.nearest import most_similar
 
+#: Bytes of the products that are held at a time, for each pair that is found and sorted, and for
+#: each item, as benchmarks/reliability/memory.py finds them.
+_PRODUCTS, _PER_PAIR, _PER_ITEM = 48 * 10**6, 60, 100
+
 
 def near_duplicates(
     profiles: SingleArray, per_item: int, rng: np.random.Generator
@@ -32,6 +36,12 @@ def near_duplicates(
     keys, first = np.unique(np.minimum(i, j) * n + np.maximum(i, j), return_index=True)
     order = np.argsort(-near.products.ravel()[first], kind="stable")
     return keys[order] // n, keys[order] % n
+
+
+def memory_of_search(n: int, per_item: int) -> int:
+    """Count the bytes that a search among n items takes: products of some rows, and pairs found."""
+    products = min(_PRODUCTS, 6 * n * n)
+    return products + _PER_PAIR * per_item * n + _PER_ITEM * n
 
 
 def near_between(

@@ -15,6 +15,7 @@ from fewpairs.error.sampling import Drawn
 from fewpairs.factored.factors import factored_entries
 from fewpairs.methods.base import Fit, KnownOption, Method
 from fewpairs.methods.fitted.choice import choose_core
+from fewpairs.methods.fitted.near_duplicates import memory_of_search
 from fewpairs.methods.fitted.stage import FEW, Sample, Stage
 from fewpairs.methods.options import COUNT, KNOWN, SHARE, Check, option
 from fewpairs.numerics import most_affordable
@@ -151,7 +152,7 @@ class Fitted(Method):
             due = len(landmarks) >= _SEARCH_AGAIN * sample.idle_since
             share = self._near_share(len(landmarks), square=oracle.square)
             if due and share and stage.folds is not None:
-                room = most - base - len(sample.values)
+                room = most - base - len(sample.values) - sample.lost
                 if last is not None:
                     room = int(self.near * most) - len(sample.near_keys)
                     if allowance is not None:
@@ -160,7 +161,7 @@ class Fitted(Method):
                 sample = self._with_near_pairs(stage, sample, room)
             if whole is not None:
                 stage.drop_profiles()
-                left = most - base - len(sample.values) - len(sample.near_keys)
+                left = most - base - sample.bought
                 stage = stage.with_more_landmarks(left)
         return self._fitted(stage, sample)
 
@@ -170,6 +171,13 @@ class Fitted(Method):
         lines -= planner.price_of_lines(held, held, held)
         pairs = self._tuning_pairs(self.price(planner, landmarks) // planner.per_entry)
         return lines + (pairs * planner.per_entry if _redrawn(last.state.sample, pairs) else 0)
+
+    def working_memory(self, planner: Planner, landmarks: int) -> int:
+        """Count profiles in single precision, and the search for near-duplicates among them."""
+        profiles = 4 * planner.sides * landmarks
+        if not self._near_share(landmarks, square=planner.square):
+            return profiles
+        return profiles + memory_of_search(max(planner.n, planner.m), self.neighbors)
 
     def refit(self, fit: Fit, more: Drawn, values: FloatArray) -> Fit:
         """Tune again, on further pairs too."""
@@ -199,7 +207,7 @@ class Fitted(Method):
             # pairs of a kind that is unseen no longer.
             stage.oracle.reveal(i[part], j[part])
             guess = factored_entries(stage.left, core, stage.right, i[part], j[part])
-            gain = orders * float(((exact - guess) ** 2).sum())
+            gain = orders * float(np.nansum((exact - guess) ** 2))  # NaN where one was skipped
             done += batch
             if gain * price / batch < gain_of_a_column(s, n, m) * squared_error:
                 idle = s

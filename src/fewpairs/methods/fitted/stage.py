@@ -30,13 +30,19 @@ class Sample:
     """Single pairs that were evaluated: drawn ones to tune on, and keys of near-duplicates.
 
     `idle_since` is the number of landmarks at which near-duplicates were last worth less than
-    columns; 0 if they were worth it.
+    columns; 0 if they were worth it. `lost` of the drawn pairs have no value, and are left out.
     """
 
     drawn: Drawn
     values: FloatArray
     near_keys: IntArray
     idle_since: int = 0
+    lost: int = 0
+
+    @property
+    def bought(self) -> int:
+        """Number of single pairs that were asked for."""
+        return len(self.values) + self.lost + len(self.near_keys)
 
     @classmethod
     def none(cls) -> Sample:
@@ -46,7 +52,8 @@ class Sample:
 
     def with_pairs(self, more: Drawn, values: FloatArray) -> Sample:
         """Tune on further drawn pairs too; weights have a mean of about 1 in every draw."""
-        mine = self.drawn
+        mine, usable = self.drawn, ~np.isnan(values)
+        more, values = more.only(usable), values[usable]
         drawn = Drawn(
             np.concatenate([mine.rows, more.rows]),
             np.concatenate([mine.columns, more.columns]),
@@ -165,7 +172,10 @@ class Stage:
             width=self.oracle.shape[1],
             beliefs=beliefs,
         )
-        return replace(last, drawn=drawn, values=self.oracle.entries(drawn.rows, drawn.columns))
+        values = self.oracle.entries(drawn.rows, drawn.columns)
+        usable = ~np.isnan(values)
+        lost = int((~usable).sum())
+        return replace(last, drawn=drawn.only(usable), values=values[usable], lost=lost)
 
     def _beliefs(self, core: FloatArray) -> Beliefs:
         return Beliefs(

@@ -23,7 +23,7 @@ _AT_A_TIME = 2**20
 
 
 def evaluates_all(
-    asked: Any, budget: float | None, similarity: Similarity, universe: Universe
+    asked: Any, budget: float | str | None, similarity: Similarity, universe: Universe
 ) -> bool:
     """Decide whether all pairs are evaluated, by declared facts and counts alone.
 
@@ -31,7 +31,7 @@ def evaluates_all(
     ----------
     asked : bool or None
         What the user said; None leaves it open.
-    budget : int, float or None
+    budget : int, float, str or None
     similarity : Similarity
     universe : Universe
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from fewpairs.arrays import RandomState
 from fewpairs.error.recall import check_recall
 from fewpairs.errors import RecallMissedWarning, warn
+from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.progress import ProgressOption
+from fewpairs.parallel import max_memory as memory_below
 from fewpairs.parallel import one_blas_thread
 from fewpairs.run.arguments import as_oracle, evaluations_of
+from fewpairs.similarities.cost import CostOption
+from fewpairs.similarities.patience import WhenMissing
 from fewpairs.tasks.matching.all_pairs import evaluates_all
 from fewpairs.tasks.matching.found import Found, refuse_one_set
 from fewpairs.tasks.matching.guides import as_guides, reusable
@@ -31,13 +36,20 @@ def find_pairs(
     others: Any = None,
     ids: Any = None,
     recall: float = 0.95,
-    budget: float | None = None,
+    budget: float | str | None = None,
     guide: Any = "auto",
     one_to_one: bool = False,
     all_pairs: bool | None = None,
     random_state: RandomState = None,
+    journal: JournalOption = None,
     n_jobs: int = 1,
     progress: ProgressOption = None,
+    retry: int | None = None,
+    timeout: float | None = None,
+    on_error: WhenMissing | None = None,
+    on_nonfinite: WhenMissing | None = None,
+    cost: CostOption | None = None,
+    max_memory: int | str | None = None,
 ) -> Found:
     """Find all pairs whose similarity is at least `above`, from few evaluations.
 
@@ -62,9 +74,9 @@ def find_pairs(
         interval is at least this. Where that takes half of all pairs or more, all are evaluated if
         they are no more than a million, or four times what was; of more, a warning says what it
         would take, and ``budget=`` as many pairs as there are lets it be spent.
-    budget : int or float, optional
-        The most to spend: evaluations, or (a float below 1) a share of all pairs. The search then
-        finds what it can, and states what it knows.
+    budget : int, float or str, optional
+        The most to spend: evaluations, or (a float below 1) a share of all pairs, or (beside
+        `cost`) money, as in "5 USD". The search then finds what it can, and states what it knows.
     guide : "auto", array, encoder, None, or list of these, default="auto"
         Something cheap that hints at the similarity: an array with a row for each item (with
         others a pair of arrays), or a function that makes one of the list of items. "auto" takes
@@ -78,10 +90,18 @@ def find_pairs(
         more than ten million pairs: a search takes longer. False searches all the same.
     random_state : int, Generator, RandomState or None
         The same seed gives the same result, whatever `n_jobs`.
+    journal : str, Path, Journal or None, default=None
+        As for `approximate`.
     n_jobs : int, default=1
         Threads that call the similarity.
     progress : bool, callable or None, default=None
         A bar in a terminal; or ``callback(done, planned)``, which stops the run with False.
+    retry, timeout, on_error, on_nonfinite, cost
+        What is done about calls that fail and pairs without a value, and what an evaluation costs,
+        where the similarity itself does not say: see `fewpairs.similarity`.
+    max_memory : int or str, optional
+        Bytes, or a text such as "4 GB": whatever would take more is refused before anything is
+        spent; see `fewpairs.max_memory`.
 
     Returns
     -------
@@ -99,7 +119,19 @@ def find_pairs(
     """
     threshold = Threshold.of(above, below)
     wanted = check_recall(recall)
-    oracle = as_oracle(items, similarity, others, n_jobs, progress)
+    oracle = as_oracle(
+        items,
+        similarity,
+        others,
+        n_jobs,
+        progress,
+        journal,
+        retry=retry,
+        timeout=timeout,
+        on_error=on_error,
+        on_nonfinite=on_nonfinite,
+        cost=cost,
+    )
     threshold.check_range(oracle.similarity)
     names = read_ids(ids, oracle)
     if one_to_one:
@@ -108,22 +140,27 @@ def find_pairs(
     allowed = unlimited(universe)
     if budget is not None:
         each = oracle.planner.per_entry
-        allowed = evaluations_of(budget, universe.size * each) // each
+        allowed = evaluations_of(budget, universe.size * each, oracle.planner.cost) // each
     everything = evaluates_all(all_pairs, budget, oracle.similarity, universe)
     others_items = None if oracle.square else oracle.others
     # What nobody will follow need not be made.
     given = None if everything and isinstance(guide, str) and guide == "auto" else guide
     guides = as_guides(given, oracle.items, others_items, oracle.similarity)
-    rng = oracle.generator(random_state)
+    rng = oracle.generator(random_state, "find_pairs")
     run = Run(oracle, universe, threshold, allowed, wanted, rng, unasked=budget is None)
     planned = min(allowed, universe.size)
     if budget is None and not everything and universe.size:
         planned = plan_for(universe, wanted).low  # the run finds out more
-    with oracle.run(planned * oracle.planner.per_entry, rng), one_blas_thread():
+    with (
+        oracle.run(planned * oracle.planner.per_entry, rng),
+        one_blas_thread(),
+        memory_below(max_memory),
+    ):
         stated, keys = run.evaluate_all() if everything else run.carry_out(guides)
         rows, columns = universe.places(keys)
         values = oracle.entries(rows, columns)
         blind = run.blind_values()
+        stated = replace(stated, skipped=len(oracle.skipped))
     if budget is None and not stated.reached:
         warn(RecallMissedWarning(f"the recall of {wanted:g} cannot be stated: {stated}."))
     order = best_first(values, keys, threshold)

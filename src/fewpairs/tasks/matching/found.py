@@ -54,12 +54,20 @@ class Found:
         return len(self.left)
 
     def __repr__(self) -> str:
-        return f"<{len(self):,} pairs, {self.evaluations:,} evaluations; {self.recall}>"
+        cost = None if self.oracle is None else self.oracle.planner.cost
+        money = "" if cost is None else f" for {cost.written(self.evaluations)}"
+        return f"<{len(self):,} pairs, {self.evaluations:,} evaluations{money}; {self.recall}>"
 
     @property
     def evaluations(self) -> int:
         """Everything that was spent."""
         return sum(self.spent.values())
+
+    @property
+    def price(self) -> float | None:
+        """What all evaluations have cost in money; None where nobody said what one does."""
+        cost = None if self.oracle is None else self.oracle.planner.cost
+        return None if cost is None else cost.price(self.evaluations)
 
     @property
     def left_ids(self) -> Any:
@@ -169,11 +177,15 @@ class Found:
             raise MissingExtraError("polars", "frames", "to_polars") from error
         return pl.DataFrame(self._columns())
 
-    def to_csv(self, path: str | Path) -> None:
-        """Write a table with the columns left, right, similarity; the old file or the new one."""
+    def to_csv(self, path: str | Path, *, escape: bool = True) -> None:
+        """Write a table with the columns left, right, similarity; the old file or the new one.
+
+        An id that a spreadsheet would take for a formula gets an apostrophe before it, unless
+        `escape` is False.
+        """
         from fewpairs.files.tables import write_table  # noqa: PLC0415 - only where it is written
 
-        write_table(Path(path), self._columns())
+        write_table(Path(path), self._columns(), escape=escape)
 
     def to_graph(self) -> sp.csr_array:
         """Return the similarities as a SciPy sparse matrix; of a symmetric one, both orders."""

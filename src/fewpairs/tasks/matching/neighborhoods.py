@@ -158,6 +158,7 @@ class Neighborhoods:
             needed=rows_for(1.0, self._recall, LOW_TAIL) * m,
             of="neighbours",
             complete=self._exact,
+            skipped=len(self._oracle.skipped),
         )
 
     # ------------------------------------------------------------------ steps
@@ -255,6 +256,7 @@ class Neighborhoods:
             rows = np.repeat(np.arange(part.start, part.stop), depth)
             columns = candidates[part].ravel()
             values = oracle.entries(rows, columns).reshape(-1, depth)
+            values[np.isnan(values)] = -np.inf * self._sign
             order = np.lexsort((candidates[part], -self._sign * values))[:, : self._k]
             chosen.append(
                 (
@@ -294,6 +296,7 @@ class Neighborhoods:
         apart = down != across if self._oracle.square else np.ones(len(down), dtype=bool)
         values = np.full(len(down), -np.inf * self._sign)
         values[apart] = self._oracle.entries(down[apart], across[apart])
+        values[np.isnan(values)] = -np.inf * self._sign  # skipped ones are nobody's neighbours
         self.spent[purpose] += self._oracle.spent - before
         return values.reshape(len(rows), m)
 
@@ -301,7 +304,7 @@ class Neighborhoods:
         """Say which entries of whole rows are at least as near as the k-th nearest."""
         signed = self._sign * values
         least = np.partition(signed, -self._k, axis=1)[:, -self._k]
-        return np.asarray(signed >= least[:, None])
+        return np.asarray((signed >= least[:, None]) & np.isfinite(signed))
 
     def _best_of(self, rows: IntArray, values: FloatArray) -> Chosen:
         i, j = np.nonzero(self._near(values))  # k of each row, and what equals the last of them
@@ -315,5 +318,6 @@ class Neighborhoods:
     def _joined(
         chosen: list[Chosen],
     ) -> Chosen:
-        rows, columns, values = zip(*chosen, strict=True)
-        return np.concatenate(rows), np.concatenate(columns), np.concatenate(values)
+        rows, columns, values = (np.concatenate(part) for part in zip(*chosen, strict=True))
+        there = np.isfinite(values)  # all, unless an item has few pairs with a value
+        return rows[there], columns[there], values[there]

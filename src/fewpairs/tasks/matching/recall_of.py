@@ -13,8 +13,12 @@ from fewpairs.arrays import IntArray, RandomState, unmasked
 from fewpairs.error.recall import Recall, blind_pairs, check_recall
 from fewpairs.errors import InputError
 from fewpairs.numerics import distinct
+from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.progress import ProgressOption
+from fewpairs.parallel import max_memory as memory_below
 from fewpairs.run.arguments import as_oracle, evaluations_of
+from fewpairs.similarities.cost import CostOption
+from fewpairs.similarities.patience import WhenMissing
 from fewpairs.tasks.matching.blind import Blind
 from fewpairs.tasks.matching.identity import Ids, read_ids
 from fewpairs.tasks.matching.labels import Labels
@@ -33,10 +37,17 @@ def recall_of(
     others: Any = None,
     ids: Any = None,
     recall: float = 0.95,
-    budget: float | None = None,
+    budget: float | str | None = None,
     random_state: RandomState = None,
+    journal: JournalOption = None,
     n_jobs: int = 1,
     progress: ProgressOption = None,
+    retry: int | None = None,
+    timeout: float | None = None,
+    on_error: WhenMissing | None = None,
+    on_nonfinite: WhenMissing | None = None,
+    cost: CostOption | None = None,
+    max_memory: int | str | None = None,
 ) -> Recall:
     """State the recall of candidate pairs: a blocking rule's, an index's, last year's matches.
 
@@ -51,9 +62,10 @@ def recall_of(
     items, similarity, above, below, others, ids : as for `find_pairs`
     recall : float, default=0.95
         What the blind pairs should be able to state.
-    budget : int or float, optional
-        The most to spend, candidates included: evaluations, or a share of all pairs.
-    random_state, n_jobs, progress : as for `find_pairs`
+    budget : int, float or str, optional
+        The most to spend, candidates included: evaluations, a share of all pairs, or money.
+    random_state, journal, n_jobs, progress : as for `find_pairs`
+    retry, timeout, on_error, on_nonfinite, cost, max_memory : as for `find_pairs`
 
     Returns
     -------
@@ -72,14 +84,26 @@ def recall_of(
     (0.6666666666666666, 1.0)
     """
     threshold, wanted = Threshold.of(above, below), check_recall(recall)
-    oracle = as_oracle(items, similarity, others, n_jobs, progress)
+    oracle = as_oracle(
+        items,
+        similarity,
+        others,
+        n_jobs,
+        progress,
+        journal,
+        retry=retry,
+        timeout=timeout,
+        on_error=on_error,
+        on_nonfinite=on_nonfinite,
+        cost=cost,
+    )
     threshold.check_range(oracle.similarity)
     universe = Universe(*oracle.shape, square=oracle.square, symmetric=oracle.symmetric)
     keys = _keys(candidates, universe, read_ids(ids, oracle))
     allowed = universe.size
     if budget is not None:
         each = oracle.planner.per_entry
-        allowed = min(allowed, evaluations_of(budget, allowed * each) // each)
+        allowed = min(allowed, evaluations_of(budget, allowed * each, oracle.planner.cost) // each)
     if len(keys) > allowed:
         raise InputError(
             f"there are {len(keys):,} candidates, and {allowed:,} pairs may be evaluated.",
@@ -88,9 +112,9 @@ def recall_of(
         )
     # Other candidates, other blind pairs: whoever adds what was missed, and asks again with the
     # same seed, would otherwise be judged by the pairs that were just added.
-    seeds = oracle.generator(random_state).integers(2**63, size=4)
+    seeds = oracle.generator(random_state, "recall_of").integers(2**63, size=4)
     rng = np.random.default_rng([*seeds.tolist(), zlib.crc32(keys.tobytes())])
-    with oracle.run(allowed * oracle.planner.per_entry, rng):
+    with oracle.run(allowed * oracle.planner.per_entry, rng), memory_below(max_memory):
         # Of candidates that are evaluated anyway, the other order is all that it takes.
         room = unlimited(universe) if budget is None else allowed - len(keys)
         check_symmetry(oracle, universe, room, rng, keys)
@@ -105,6 +129,7 @@ def recall_of(
         rows, columns = universe.places(blind.missed)
         examples = rows, columns, oracle.entries(rows, columns)
         spent = oracle.spent
+        stated = replace(stated, skipped=len(oracle.skipped))
     precision = float(matching.mean()) if len(keys) else None
     return replace(stated, precision=precision, examples=examples, evaluations=spent)
 

@@ -8,13 +8,25 @@ import numpy as np
 
 from fewpairs.arrays import FloatArray
 from fewpairs.errors import InputError
+from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
-from fewpairs.similarities.base import as_similarity
+from fewpairs.similarities.base import declared
+from fewpairs.similarities.patience import WhenMissing
 
 
 def score_pairs(
-    similarity: Any, left: Any, right: Any, *, n_jobs: int = 1, progress: ProgressOption = None
+    similarity: Any,
+    left: Any,
+    right: Any,
+    *,
+    journal: JournalOption = None,
+    n_jobs: int = 1,
+    progress: ProgressOption = None,
+    retry: int | None = None,
+    timeout: float | None = None,
+    on_error: WhenMissing | None = None,
+    on_nonfinite: WhenMissing | None = None,
 ) -> FloatArray:
     """Evaluate given pairs: the first item on the left with the first on the right, and so on.
 
@@ -23,10 +35,14 @@ def score_pairs(
     similarity : Similarity
     left, right : sequence, array, or column of a data frame
         As many on the left as on the right.
+    journal : str, Path, Journal or None, default=None
+        As for `approximate`.
     n_jobs : int, default=1
         Threads that call the similarity.
     progress : bool, callable or None, default=None
         A bar in a terminal; or ``callback(done, planned)``, which stops the run with False.
+    retry, timeout, on_error, on_nonfinite
+        As for `fewpairs.similarity`. A pair that is skipped has NaN.
 
     Returns
     -------
@@ -45,7 +61,10 @@ def score_pairs(
     >>> fp.score_pairs(fp.StringSimilarity("levenshtein"), ["kitten", "ape"], ["sitting", "ape"])
     array([0.57142857, 1.        ])
     """
-    oracle = Oracle(left, as_similarity(similarity), others=right, n_jobs=n_jobs, progress=progress)
+    given = declared(
+        similarity, retry=retry, timeout=timeout, on_error=on_error, on_nonfinite=on_nonfinite
+    )
+    oracle = Oracle(left, given, others=right, n_jobs=n_jobs, progress=progress, journal=journal)
     n, m = oracle.shape
     if n != m:
         raise InputError(

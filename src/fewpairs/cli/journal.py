@@ -1,0 +1,113 @@
+"""Commands that look after a journal: inspect, verify, compact, export."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fewpairs.cli.options import ColumnOption
+
+# NumPy takes a while to load, so each command imports what it needs: --help is instant.
+
+journal = typer.Typer(
+    help="Look after a journal: the folder that --journal names.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+FolderArgument = Annotated[Path, typer.Argument(help="The folder of the journal.")]
+
+
+@journal.command()
+def inspect(folder: FolderArgument) -> None:
+    """Say what a journal holds."""
+    from fewpairs.oracle.journal.upkeep import existing, holdings  # noqa: PLC0415 - --help
+
+    found = list(holdings(existing(folder)))
+    for held in found:
+        bad = f", {held.bad:,} damaged files set aside" if held.bad else ""
+        typer.echo(
+            f"{held.identity}\n  {held.values:,} values of {held.items:,} items in "
+            f"{held.blocks:,} files, {held.bytes:,} bytes{bad}"
+        )
+    if not found:
+        typer.echo("nothing was evaluated yet")
+
+
+@journal.command()
+def verify(folder: FolderArgument) -> None:
+    """Read everything, and name the files that are damaged."""
+    from fewpairs.oracle.journal.upkeep import existing, faults, holdings  # noqa: PLC0415 - --help
+
+    there = existing(folder)
+    found = list(faults(there))
+    for path, what in found:
+        typer.echo(f"{path}: {what}", err=True)
+    values = sum(held.values for held in holdings(there))
+    if found:
+        typer.echo(f"{len(found):,} files are damaged; the next run sets them aside", err=True)
+        raise typer.Exit(1)
+    typer.echo(f"{values:,} values, all as they were written")
+
+
+@journal.command()
+def compact(
+    folder: FolderArgument,
+    wait: Annotated[float, typer.Option(help="Seconds to wait for another writer.")] = 0.0,
+) -> None:
+    """Write many small files as few large ones."""
+    from fewpairs.oracle.journal.upkeep import compact as make_few  # noqa: PLC0415 - --help
+    from fewpairs.oracle.journal.upkeep import existing  # noqa: PLC0415
+
+    before, after = make_few(existing(folder), wait)
+    typer.echo(f"{before:,} files became {after:,}")
+
+
+@journal.command()
+def export(
+    folder: FolderArgument,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="File to write: .csv, .tsv, .jsonl, .parquet.")
+    ],
+    items: Annotated[
+        Path | None,
+        typer.Option(help="Items, to be written in place of their keys; others are left out."),
+    ] = None,
+    column: ColumnOption = None,
+) -> None:
+    """Write all values to a table: similarity, left, right, value."""
+    from fewpairs.files.tables import check_table_path, write_table  # noqa: PLC0415 - --help
+    from fewpairs.oracle.journal.upkeep import existing, values_of  # noqa: PLC0415
+
+    there = existing(folder)
+    check_table_path(output)
+    names = None if items is None else _names(items, column)
+    table: dict[str, list[Any]] = {"similarity": [], "left": [], "right": [], "value": []}
+    for shelf in there.shelves():
+        for left, right, values in values_of(shelf):
+            pairs = zip(left, right, values.tolist(), strict=True)
+            for a, b, value in ((_key(a), _key(b), value) for a, b, value in pairs):
+                if names is None or (a in names and b in names):
+                    table["similarity"].append(shelf.identity)
+                    table["left"].append(a if names is None else names[a])
+                    table["right"].append(b if names is None else names[b])
+                    table["value"].append(value)
+    write_table(output, table)
+    typer.echo(f"{len(table['value']):,} values\nsaved to {output}")
+
+
+def _key(key: bytes) -> str:
+    return key.ljust(16, b"\0").hex()
+
+
+def _names(path: Path, column: str | None) -> dict[str, Any]:
+    """Return the items of a file by their keys."""
+    from fewpairs.items.items import as_items  # noqa: PLC0415 - --help is instant
+    from fewpairs.items.keys import item_keys  # noqa: PLC0415
+    from fewpairs.items.readers import read_items  # noqa: PLC0415
+
+    items = as_items(read_items(path, column))
+    keys = (_key(key) for key in item_keys(items))
+    return {key: item for key, item in zip(keys, items, strict=True)}  # noqa: C416 - types

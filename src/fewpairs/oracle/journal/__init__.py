@@ -1,0 +1,1 @@
+"""The journal: the oracle's memory on disk."""

@@ -1,0 +1,83 @@
+"""Blocks on their way to the disk: gathered, and written while the next answers are evaluated."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from fewpairs.items.keys import Keys
+from fewpairs.oracle.journal.blocks import Record, merged, write_block
+from fewpairs.oracle.journal.folder import Shelf
+
+#: A block is written when it holds so many values, or when its oldest is so many seconds old: what
+#: a killed process loses, beside the requests under way and a block that is just being written.
+_VALUES, _SECONDS = 2**20, 2.0
+
+
+class Writer:
+    """Gathers records, and writes them in a thread of its own: a disk takes its time to be sure.
+
+    One block is written at a time. What could not be written stays, and is tried again.
+
+    Parameters
+    ----------
+    shelf : Shelf
+    keys : ndarray
+        Of all items; records name them by their places in it.
+    matrix : str
+        What blocks carry as a sign of these items in this order.
+    """
+
+    def __init__(self, shelf: Shelf, keys: Keys, matrix: str) -> None:
+        self._shelf, self._keys, self._matrix = shelf, keys, matrix
+        #: Names of the blocks that were written here.
+        self.written: set[str] = set()
+        self._waiting: list[Record] = []
+        self._count, self._oldest = 0, 0.0
+        self._under_way: list[Record] = []
+        self._thread: threading.Thread | None = None
+        self._fault: BaseException | None = None
+
+    def add(self, record: Record, dtype: str) -> None:
+        """Take a record, and begin to write a block when enough has come."""
+        if not self._waiting:
+            self._oldest = time.monotonic()
+        self._waiting.append(record)
+        self._count += record.request.size
+        if self._count >= _VALUES or time.monotonic() - self._oldest > _SECONDS:
+            self._finish()
+            self._begin(dtype)
+
+    def flush(self, dtype: str) -> None:
+        """Write all that has come, and return when it is on the disk."""
+        self._finish()
+        self._begin(dtype)
+        self._finish()
+
+    def _begin(self, dtype: str) -> None:
+        if self._waiting:
+            self._under_way, self._waiting, self._count = self._waiting, [], 0
+            self._thread = threading.Thread(target=self._write, args=(dtype,))
+            self._thread.start()
+
+    def _finish(self) -> None:
+        """Wait for the block that is being written; raise what stood in its way."""
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+        # Also after Ctrl-C in the middle of this: what was not written is not forgotten.
+        self._waiting, self._under_way = self._under_way + self._waiting, []
+        fault, self._fault = self._fault, None
+        if fault is not None:
+            raise fault
+
+    def _write(self, dtype: str) -> None:
+        try:
+            block = self._shelf.next_block()
+            records = merged(self._under_way)
+            checksum = self._shelf.checksum
+            write_block(block, records, self._keys, checksum, dtype, self._matrix)
+            self.written.add(block.name)
+            self._under_way = []
+        except BaseException as error:  # noqa: BLE001 - raised by whoever waits
+            self._fault = error

@@ -1,0 +1,123 @@
+"""What of the gate has to do with a journal: held, looked up, written to as answers come."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Self
+
+from fewpairs.arrays import FloatArray
+from fewpairs.errors import FewpairsError, SimilarityError, UnwritableError
+from fewpairs.items.items import Items
+from fewpairs.oracle.calls import Caller
+from fewpairs.oracle.evaluation import evaluate
+from fewpairs.oracle.journal.identity import recorder_of
+from fewpairs.oracle.journal.journal import Journal, JournalOption, as_journal
+from fewpairs.oracle.journal.recorder import Recorder
+from fewpairs.oracle.ledger import Ledger
+from fewpairs.oracle.memory import Memory
+from fewpairs.oracle.requests import Planner, Request
+from fewpairs.similarities.base import Similarity
+
+
+class Recorded:
+    """Lets the gate evaluate with a journal, or without one; the gate has all the rest."""
+
+    similarity: Similarity
+    items: Items
+    others: Items
+    square: bool
+    planner: Planner
+    _left: Items
+    _right: Items
+    _base: Self | None
+    _ledger: Ledger
+    _recorder: Recorder | None
+    _caller: Caller
+
+    @property
+    def journal(self) -> Journal | None:
+        """Where evaluations are written down, if they are."""
+        return None if self._recorder is None else self._recorder.journal
+
+    def writes_to(self, journal: JournalOption) -> bool:
+        """Say whether that is the journal of this oracle."""
+        mine, other = self.journal, as_journal(journal)
+        return mine is not None and other is not None and mine.path == other.path
+
+    def _attach(self, journal: Journal | None) -> None:
+        """Take a journal; all that it needs of items and similarity is checked now."""
+        self._recorder = None
+        if journal is not None:
+            sides = [(self.items, self._left), (self.others, self._right)][: 2 - self.square]
+            self._recorder = recorder_of(journal, self.similarity.underlying, sides)
+            self._ledger.twins = self._recorder.twins
+
+    @property
+    def _asked(self) -> Similarity:
+        """The similarity that is evaluated: with a journal, what the values there are of."""
+        return self.similarity if self._recorder is None else self.similarity.underlying
+
+    @contextmanager
+    def _writing(self) -> Iterator[bool]:
+        """Hold the journal, and look up what it has; say whether it was not held before."""
+        if self._recorder is None:
+            yield False
+            return
+        with self._recorder.writing() as outermost:
+            if outermost and self._recorder.unread:
+                finish = self.similarity.from_underlying
+                self._recorder.look_up(self._ledger, self._lasting_memory(), finish, self._again)
+            yield outermost
+
+    def _again(self, request: Request) -> FloatArray:
+        """Evaluate what a journal has told already; it counts, but not as the run's."""
+        outcome = evaluate(self.similarity, self._left, self._right, request, self._caller)
+        self._ledger.count(outcome.asked * self.planner.per_entry, spent=False)
+        fault = outcome.interrupt or outcome.error
+        if fault is not None:
+            self._fail(fault)
+        return outcome.values
+
+    def _written_down(
+        self, request: Request, values: FloatArray, *, repeatable: bool
+    ) -> tuple[FloatArray, FewpairsError | None]:
+        """Write an answer down, unless it must not be found again.
+
+        Returns
+        -------
+        values : ndarray
+            Similarities, as they will be found again.
+        fault : FewpairsError or None
+            What stood in the way.
+        """
+        if self._recorder is None:
+            return values, None
+        fault: FewpairsError | None = None
+        try:
+            values = self._recorder.rounded(values)
+            if repeatable:
+                self._recorder.add(request, values)
+        except (UnwritableError, SimilarityError) as error:
+            fault = error
+        return self.similarity.from_underlying(values), fault
+
+    def _written_out(self) -> UnwritableError | None:
+        """Write what is waiting to the journal; return what stood in the way."""
+        try:
+            if self._recorder is not None:
+                self._recorder.flush()
+        except UnwritableError as error:
+            return error
+        return None
+
+    def _lasting_memory(self) -> Memory:
+        """Return an empty memory in which nothing is assumed for one run."""
+        return (self._base or self)._empty_memory()  # noqa: SLF001 - its own
+
+    @abstractmethod
+    def _empty_memory(self) -> Memory: ...
+
+    @abstractmethod
+    def _fail(self, fault: BaseException) -> None: ...

@@ -1,0 +1,249 @@
+"""Pairs without a value: left out, counted, and never among what is stated."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from examples import METHODS, Counter, asymmetric_matrix, symmetric_matrix
+from faulty import FaultySimilarity
+
+import fewpairs as fp
+from fewpairs.errors import FailedCallError, NonFiniteError, SimilarityError
+from fewpairs.oracle.holes import stand_ins
+
+N = 60
+
+
+def punched(matrix: np.ndarray, share: float, seed: int = 0, bad: float = np.nan) -> np.ndarray:
+    """Return a matrix without some of its entries, symmetric if it is."""
+    holes = np.random.default_rng(seed).random(matrix.shape) < share
+    if np.array_equal(matrix, matrix.T):
+        holes = np.triu(holes) | np.triu(holes).T
+    return np.where(holes, bad, matrix)
+
+
+def smooth(n: int = N) -> np.ndarray:
+    points = np.random.default_rng(3).random((n, 2))
+    return np.exp(-((points[:, None] - points[None]) ** 2).sum(axis=2))
+
+
+@pytest.mark.parametrize("method", ["fitted", *METHODS])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_every_method_goes_on_without_pairs_that_have_no_value(method, bad, kind):
+    # Promise 9.
+    exact = smooth()
+    counter = Counter(punched(exact, 0.03, bad=bad))
+    similarity = counter.similarity(kind, block_size=32, on_nonfinite="skip")
+    budget = fp.plan(range(N), similarity, landmarks=12, method=method, timed=False).evaluations
+    matrix = fp.approximate(range(N), similarity, landmarks=12, method=method, random_state=0)
+    assert np.isfinite(matrix.to_dense()).all()
+    assert matrix.evaluations == len(counter.asked) <= budget
+    asked = np.array(sorted(counter.unordered))
+    without = asked[~np.isfinite(counter.matrix[tuple(asked.T)])]
+    np.testing.assert_array_equal(matrix.skipped, without)
+    assert len(without) > 0
+    assert f"; {len(without)} skipped pairs are left out" in repr(matrix)
+    # What has a value and was read in a column is right, to the last bit.
+    if method == "fitted":
+        there = asked[np.isfinite(counter.matrix[tuple(asked.T)])]
+        shown = ~np.isnan(matrix.known.find(*there.T))
+        np.testing.assert_array_equal(matrix.entries(*there[shown].T), exact[tuple(there[shown].T)])
+    # The default method is hardly worse; those that invert a square of few columns may be, and the
+    # stated error says so.
+    there = np.isfinite(counter.matrix)
+    error = np.linalg.norm((matrix.to_dense() - exact)[there]) / np.linalg.norm(exact[there])
+    assert error < 0.03 or method != "fitted"
+    assert matrix.error.low / 2 < error < 2 * matrix.error.high
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_the_error_is_that_of_all_other_pairs(symmetric):
+    exact = (symmetric_matrix if symmetric else asymmetric_matrix)(80)
+    holes = punched(exact, 0.05)
+    counter = Counter(holes)
+    matrix = fp.approximate(
+        range(80),
+        counter.similarity("pair", symmetric=symmetric, on_nonfinite="skip"),
+        landmarks=10,
+        error_pairs=10**6,  # every pair that is left judges
+        random_state=0,
+    )
+    there = np.isfinite(holes)
+    residual = np.where(there, matrix.to_dense() - exact, 0.0)
+    true = np.linalg.norm(residual) / np.linalg.norm(exact[there])
+    assert matrix.error.value == pytest.approx(true, rel=1e-9)
+
+
+def test_all_pairs_with_some_missing_leave_no_error_of_the_others():
+    exact = smooth()
+    similarity = Counter(punched(exact, 0.02)).similarity("pair", on_nonfinite="skip")
+    matrix = fp.approximate(range(N), similarity, landmarks=N, random_state=0)
+    assert matrix.error[:3] == (0.0, 0.0, 0.0)
+    there = np.isfinite(punched(exact, 0.02))
+    np.testing.assert_array_equal(matrix.to_dense()[there], exact[there])
+    assert np.abs(matrix.to_dense() - exact).max() < 0.1
+
+
+def test_two_sets_targets_and_selections_cope_too():
+    exact = smooth()
+    holes = punched(exact, 0.02)
+    for arguments in (
+        {"target_error": 0.05},
+        {"budget": 0.5},
+        {"landmarks": 8, "selection": "pivoted"},
+        {"landmarks": 8, "selection": "k-centre"},
+        {"landmarks": 8, "known": None},
+        {"landmarks": 8, "fold_error_pairs": True},
+        {"landmarks": 8, "others": range(40)},
+    ):
+        counter = Counter(holes)
+        similarity = counter.similarity("pair", symmetric="others" not in arguments)
+        matrix = fp.approximate(
+            range(N), similarity, on_nonfinite="skip", random_state=0, **arguments
+        )
+        assert np.isfinite(matrix.to_dense()).all(), arguments
+        assert len(matrix.skipped) > 0, arguments
+        assert matrix.evaluations == len(counter.asked), arguments
+        if "budget" in arguments:
+            assert matrix.evaluations <= 0.5 * N * (N + 1) / 2
+
+
+def test_skipped_pairs_tune_nothing():
+    exact = 5 + smooth(120)
+    similarity = Counter(punched(exact, 0.1)).similarity("pair", on_nonfinite="skip")
+    matrix = fp.approximate(
+        range(120), similarity, landmarks=20, tuning=0.3, near=0.0, random_state=0
+    )
+    assert np.linalg.norm(matrix.to_dense() - exact) / np.linalg.norm(exact) < 0.002
+
+
+def test_without_holes_nothing_changes(kind):
+    similarity = Counter(smooth()).similarity(kind)
+    plain = fp.approximate(range(N), similarity, landmarks=8, random_state=0)
+    brave = fp.approximate(
+        range(N), similarity, landmarks=8, random_state=0, on_nonfinite="skip", on_error="skip"
+    )
+    np.testing.assert_array_equal(plain.to_dense(), brave.to_dense())
+    assert plain.error == brave.error
+    assert not len(brave.skipped)
+
+
+@pytest.mark.parametrize("later", [False, True], ids=["plain", "async"])
+def test_pairs_whose_calls_fail_are_found_and_skipped(kind, later):
+    # Promise 10.
+    exact = smooth()
+    poison = {(3, 50): ValueError("no"), (7, 8): ValueError("no"), (20, 20): ValueError("no")}
+    faulty = FaultySimilarity(exact, pairs=poison)
+    similarity = faulty.similarity(
+        kind, later=later, on_error="skip", retry=1, block_size=64, max_in_flight=2
+    )
+    matrix = fp.approximate(
+        range(N), similarity, landmarks=[3, 7, 20, 33], error_pairs=0, random_state=0
+    )
+    assert matrix.skipped.tolist() == [[3, 50], [7, 8], [20, 20]]
+    alone = fp.approximate(
+        range(N),
+        FaultySimilarity(exact).similarity(kind, block_size=64),
+        landmarks=[3, 7, 20, 33],
+        error_pairs=0,
+        random_state=0,
+    )
+    assert matrix.evaluations == alone.evaluations
+    rows = np.delete(np.arange(N), [50, 8, 20])
+    np.testing.assert_allclose(matrix.to_dense()[rows, 33], exact[rows, 33], rtol=1e-12)
+
+
+def test_an_outage_is_not_skipped(kind):
+    faulty = FaultySimilarity(smooth(), lambda call: RuntimeError("503") if call > 3 else None)
+    with pytest.raises(SimilarityError, match="have no value") as caught:
+        fp.approximate(
+            range(N), faulty.similarity(kind, block_size=64), landmarks=8, on_error="skip"
+        )
+    assert caught.value.oracle.evaluations > 0
+
+
+def test_what_stands_in_is_forgotten_after_the_run():
+    counter = Counter(punched(smooth(), 0.03))
+    oracle = fp.Oracle(range(N), counter.similarity("pair", on_nonfinite="skip"))
+    first = fp.approximate(oracle, landmarks=8, random_state=0)
+    again = fp.approximate(oracle, landmarks=8, random_state=0)
+    np.testing.assert_array_equal(first.to_dense(), again.to_dense())
+    np.testing.assert_array_equal(first.skipped, again.skipped)
+    # Only pairs without a value were asked for again.
+    again = {(min(pair), max(pair)) for pair in counter.asked[first.evaluations :]}
+    assert again == {tuple(pair) for pair in first.skipped.tolist()}
+    with pytest.raises(NonFiniteError):
+        fp.approximate(oracle, landmarks=8, random_state=0, on_nonfinite="error")
+
+
+def test_a_matrix_remembers_what_was_skipped(tmp_path):
+    similarity = Counter(punched(smooth(), 0.03)).similarity("pair", on_nonfinite="skip")
+    matrix = fp.approximate(range(N), similarity, landmarks=8, random_state=0)
+    matrix.save(tmp_path / "m.fewpairs")
+    read = fp.load(tmp_path / "m.fewpairs")
+    np.testing.assert_array_equal(read.skipped, matrix.skipped)
+    assert read.error == matrix.error
+    # What is asked of a finished matrix needs its value.
+    row = int(matrix.skipped[0, 0])
+    with pytest.raises(NonFiniteError):
+        matrix.nearest(row, k=N - 1)
+
+
+def test_skipped_pairs_are_no_matches():
+    exact = smooth()
+    holes = punched(exact, 0.05)
+    similarity = Counter(holes).similarity("pair", on_nonfinite="skip")
+    found = fp.find_pairs(range(N), similarity, above=0.9, random_state=0, guide=None)
+    truth = {(i, j) for i in range(N) for j in range(i + 1, N) if holes[i, j] >= 0.9}
+    assert set(zip(found.left.tolist(), found.right.tolist(), strict=True)) <= truth
+    assert found.recall.skipped > 0
+    assert "skipped pairs count as no matches" in str(found.recall)
+    stated = fp.recall_of(sorted(truth), range(N), similarity, above=0.9, random_state=0)
+    assert stated.precision == 1.0
+    assert stated.skipped > 0
+
+
+@pytest.mark.parametrize("budget", [None, 0.6])
+def test_skipped_pairs_are_no_neighbours(budget):
+    exact = smooth(150)
+    holes = punched(exact, 0.05)
+    similarity = Counter(holes).similarity("pair", on_nonfinite="skip")
+    found = fp.find_nearest(range(150), similarity, k=3, random_state=0, budget=budget)
+    assert np.isfinite(holes[found.left, found.right]).all()
+    np.testing.assert_array_equal(found.similarities, exact[found.left, found.right])
+    assert found.recall.skipped > 0
+    if budget is None:
+        np.fill_diagonal(holes, np.nan)
+        third = np.sort(np.where(np.isnan(holes), -1, holes), axis=1)[:, -3]
+        assert (found.similarities >= third[found.left]).all()
+
+
+def test_an_item_with_hardly_any_value_has_fewer_neighbours():
+    holes = smooth(30)
+    holes[5, 2:] = holes[2:, 5] = np.nan
+    similarity = Counter(holes).similarity("pair", on_nonfinite="skip")
+    found = fp.find_nearest(range(30), similarity, k=4, random_state=0)
+    assert found.right[found.left == 5].tolist() == sorted([0, 1], key=lambda j: -holes[5, j])
+    assert (np.bincount(found.left) >= 2).all()
+
+
+def test_scores_of_skipped_pairs_are_nan():
+    similarity = fp.similarity(lambda a, b: 1 / b, kind="pair", symmetric=False)
+    scores = fp.score_pairs(similarity, [1, 2, 3], [1, 0, 2], on_error="skip")
+    np.testing.assert_array_equal(scores, [1.0, np.nan, 0.5])
+    with pytest.raises(FailedCallError):
+        fp.score_pairs(similarity, [1, 2, 3], [1, 0, 2])
+
+
+def test_stand_ins_of_a_matrix_of_low_rank_are_nearly_right():
+    rng = np.random.default_rng(0)
+    exact = rng.normal(size=(300, 3)) @ rng.normal(size=(3, 12)) + 2
+    holes = np.where(rng.random(exact.shape) < 0.05, np.nan, exact)
+    filled = stand_ins(holes)
+    there = np.isfinite(holes)
+    np.testing.assert_array_equal(filled[there], exact[there])
+    assert np.abs(filled - exact)[~there].max() < 0.05
+    for scale in (1e-200, 1e200):
+        np.testing.assert_allclose(stand_ins(holes * scale) / scale, filled, rtol=1e-9)
+    assert stand_ins(exact) is exact
+    assert not np.isnan(stand_ins(np.full((4, 3), np.nan))).any()

@@ -1,0 +1,538 @@
+"""The journal: nothing that was evaluated is paid for again, in whatever order items come."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import fewpairs as fp
+from fewpairs.errors import InputError, JournalError, SimilarityError
+from fewpairs.items.items import as_items
+from fewpairs.items.keys import item_keys
+
+WORDS = [f"{a}{b}{c}" for a in ("ape", "bee", "cat", "dog") for b in "xyz" for c in "12345"]
+
+
+class Counted:
+    """A function of two texts that remembers which pairs it was asked for."""
+
+    def __init__(self, factor=1.0, symmetric=True, kind="pair", version="1"):
+        self.asked: list[tuple[str, str]] = []
+        self.factor, self.symmetric, self.kind = factor, symmetric, kind
+        self.similarity = fp.similarity(
+            getattr(self, kind), kind=kind, symmetric=symmetric, name="counted", version=version
+        )
+
+    def pair(self, a, b):
+        self.asked.append((a, b))
+        shared = len(set(a) & set(b)) + sum(x == y for x, y in zip(a, b, strict=False)) / 3
+        order = 0.0 if self.symmetric else 0.01 * (a < b)
+        return self.factor * (shared / 7 + order)
+
+    def pairs(self, pairs):
+        return [self.pair(a, b) for a, b in pairs]
+
+    def block(self, left, right):
+        return [[self.pair(a, b) for b in right] for a in left]
+
+    def different(self):
+        """The pairs that were asked for, whatever their order if it does not matter."""
+        return {tuple(sorted(p)) if self.symmetric else p for p in self.asked}
+
+
+def silent(folder):
+    """A journal that evaluates nothing again to see whether it has changed."""
+    return fp.Journal(folder, check=0)
+
+
+@pytest.mark.parametrize("kind", ["pair", "pairs", "block"])
+@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_the_same_run_is_free_the_second_time_and_bit_for_bit_the_same(
+    tmp_path, kind, symmetric, n_jobs
+):
+    def run(journal):
+        counted = Counted(kind=kind, symmetric=symmetric)
+        matrix = fp.approximate(
+            WORDS,
+            counted.similarity,
+            landmarks=9,
+            random_state=3,
+            journal=journal,
+            n_jobs=n_jobs,
+            error_pairs=40,
+        )
+        return matrix, counted
+
+    plain, without = run(None)
+    first, bought = run(silent(tmp_path / "journal"))
+    again, free = run(silent(tmp_path / "journal"))
+    assert len(bought.asked) == len(without.asked)
+    assert not free.asked
+    for matrix in (first, again):
+        assert np.array_equal(matrix.to_dense(), plain.to_dense())
+        assert (matrix.evaluations, matrix.error) == (plain.evaluations, plain.error)
+
+
+def test_reordered_added_and_removed_items_pay_only_for_what_is_new(tmp_path):
+    counted = Counted()
+    fp.Oracle(WORDS, counted.similarity, journal=silent(tmp_path)).columns([0, 1, 2])
+    counted.asked.clear()
+    items = ["new one", *WORDS[50:0:-1], WORDS[0]]  # ten are gone, and the order is another
+    places = [items.index(word) for word in WORDS[:3]]
+    oracle = fp.Oracle(items, counted.similarity, journal=silent(tmp_path))
+    found = oracle.columns(places)
+    assert {frozenset(pair) for pair in counted.asked} == {
+        frozenset(("new one", word)) for word in WORDS[:3]
+    }
+    fresh = fp.Oracle(items, Counted().similarity).columns(places)
+    assert np.array_equal(found, fresh)
+
+
+def test_what_one_function_bought_the_next_finds(tmp_path):
+    counted = Counted()
+    everything = {"journal": silent(tmp_path), "random_state": 0}
+    found = fp.find_pairs(WORDS, counted.similarity, above=0.75, **everything)
+    bought = counted.different()
+    assert len(counted.asked) == len(set(counted.asked))  # but for eight pairs in both orders
+    counted.asked.clear()
+    left, right = ([WORDS[k] for k in side] for side in (found.right, found.left))
+    # In the other order, and in two sets: the similarity is symmetric.
+    scores = fp.score_pairs(counted.similarity, left, right, journal=silent(tmp_path))
+    assert np.array_equal(scores, found.similarities)
+    assert not counted.asked
+    pairs = np.column_stack([found.left, found.right])
+    fp.recall_of(pairs, WORDS, counted.similarity, above=0.75, **everything)
+    fp.find_nearest(WORDS, counted.similarity, k=2, **everything)
+    fp.inspect(WORDS, counted.similarity, sample=5, journal=silent(tmp_path))
+    fp.plan(WORDS, counted.similarity, journal=silent(tmp_path))
+    # inspect asks three pairs again on purpose, and one in both orders; others ask eight so.
+    on_purpose = 3 + 2 + 16
+    assert len(counted.asked) - on_purpose <= len(counted.different() - bought)
+
+
+def test_features_are_found_again_by_transform_and_by_the_next_fit(tmp_path):
+    counted = Counted()
+    features = fp.SimilarityFeatures(
+        counted.similarity, 8, random_state=0, journal=silent(tmp_path)
+    )
+    there = features.fit_transform(WORDS)
+    counted.asked.clear()
+    again = features.fit(WORDS).transform(WORDS)
+    diagonal = {(w, w) for w in WORDS}
+    assert set(counted.asked) <= diagonal
+    assert np.allclose(there, again, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["pair", "block"])
+@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_items_of_the_same_content_are_evaluated_once(tmp_path, kind, symmetric, n_jobs):
+    items = WORDS[:12] + WORDS[5:20] + WORDS[:3]
+    counted = Counted(kind=kind, symmetric=symmetric)
+    run = {"landmarks": 6, "random_state": 0, "error_pairs": 60, "n_jobs": n_jobs}
+    matrix = fp.approximate(items, counted.similarity, journal=silent(tmp_path), **run)
+    # Both orders of a few pairs are asked for on purpose; and a row of single pairs of a block is
+    # asked for whole, if one of them is missing.
+    twice = 8 * symmetric + 8 * (kind == "block")
+    assert len(counted.asked) - len(counted.different()) <= twice
+    plain = fp.approximate(items, Counted(kind=kind, symmetric=symmetric).similarity, **run)
+    assert np.array_equal(matrix.to_dense(), plain.to_dense())
+    assert matrix.evaluations == plain.evaluations
+
+
+def test_two_sets_of_items_and_twins_in_both(tmp_path):
+    counted = Counted(symmetric=False)
+    rows, columns = WORDS[:10] * 2, WORDS[8:14] * 2
+    oracle = fp.Oracle(rows, counted.similarity, others=columns, journal=silent(tmp_path))
+    found = oracle.columns(range(12))
+    assert sorted(counted.asked) == sorted({(a, b) for a in rows for b in columns})
+    assert oracle.evaluations == 60
+    assert oracle.spent == 240
+    exact = [[Counted(symmetric=False).pair(a, b) for b in columns] for a in rows]
+    assert np.array_equal(found, exact)
+    counted.asked.clear()
+    again = fp.Oracle(columns, counted.similarity, others=rows, journal=silent(tmp_path))
+    again.entries([2, 3], [0, 1])  # the other order of an asymmetric one is another pair
+    assert len(counted.asked) == 2
+
+
+def test_both_orders_that_were_seen_stay_on_record(tmp_path):
+    uneven = Counted(symmetric=True)
+    uneven.symmetric = False  # what it declares is not what it does
+    for _ in range(2):
+        with pytest.raises(fp.errors.AsymmetryError):
+            fp.approximate(
+                WORDS, uneven.similarity, landmarks=5, random_state=0, journal=silent(tmp_path)
+            )
+
+
+def test_an_uneven_square_is_never_found_again_as_an_even_one(tmp_path):
+    many = [f"{word}{k}" for k in range(10) for word in WORDS]
+    for _ in range(2):
+        uneven = Counted(symmetric=True, kind="block")
+        uneven.symmetric = False
+        with pytest.raises(fp.errors.AsymmetryError):
+            fp.Oracle(many, uneven.similarity, journal=silent(tmp_path)).columns(range(8))
+
+
+def test_a_function_needs_a_name_and_a_version(tmp_path):
+    def bare(a, b):
+        raise AssertionError
+
+    for facts in ({}, {"name": "bare"}, {"version": "1"}):
+        similarity = fp.similarity(bare, kind="pair", symmetric=True, **facts)
+        with pytest.raises(InputError, match="no declared name and version"):
+            fp.approximate(WORDS, similarity, landmarks=3, journal=tmp_path / "journal")
+    assert not (tmp_path / "journal").exists()
+
+    class Own(fp.Similarity):
+        symmetric = True
+
+        def pair(self, a, b):
+            raise AssertionError
+
+    with pytest.raises(InputError, match="no declared name and version"):
+        fp.Oracle(WORDS, Own(), journal=tmp_path)
+    dot = fp.VectorSimilarity(np.tanh)
+    with pytest.raises(InputError, match="no declared name and version"):
+        fp.Oracle(np.eye(3), dot, journal=tmp_path)
+    fp.Oracle(np.eye(3), fp.VectorSimilarity(np.tanh, name="t", version="1"), journal=tmp_path)
+    record = fp.RecordSimilarity({"a": fp.similarity(bare, kind="pair", symmetric=True)})
+    with pytest.raises(InputError, match="no declared name and version"):
+        fp.Oracle([{"a": "x"}], record, journal=tmp_path)
+
+
+def test_parameters_that_have_no_lasting_name_are_refused(tmp_path):
+    similarity = fp.similarity(
+        lambda a, b: 1.0,
+        kind="pair",
+        symmetric=True,
+        name="m",
+        version="1",
+        parameters={"model": object()},
+    )
+    with pytest.raises(InputError, match="JSON"):
+        fp.Oracle(WORDS, similarity, journal=tmp_path)
+
+
+def test_inspecting_what_is_known_tells_no_time(tmp_path):
+    for known in (False, True):
+        report = fp.inspect(WORDS, Counted().similarity, journal=silent(tmp_path))
+        assert np.isnan(report.seconds_per_evaluation) == known
+        assert ("unknown" in str(report)) == known
+
+
+def test_another_version_begins_anew(tmp_path):
+    Counted(version="1")
+    for version, price in (("1", 60), ("2", 60), ("1", 0)):
+        counted = Counted(version=version)
+        fp.Oracle(WORDS, counted.similarity, journal=silent(tmp_path)).columns([0])
+        assert len(counted.asked) == price
+
+
+def test_a_function_that_changed_under_its_name_is_noticed_and_refused(tmp_path):
+    fp.Oracle(WORDS, Counted().similarity, journal=tmp_path).columns([4])
+    changed = Counted(factor=1.1)
+    oracle = fp.Oracle(WORDS, changed.similarity, journal=tmp_path)
+    for _ in range(2):
+        with pytest.raises(JournalError, match="pairs were compared") as told:
+            oracle.columns([4])
+    assert "items" in str(told.value)
+    assert len(changed.asked) <= 6  # nothing was bought beside the pairs that were compared
+    # So is one whose first answers come in a run.
+    with pytest.raises(JournalError):
+        fp.approximate(WORDS, Counted(factor=2).similarity, landmarks=3, journal=tmp_path)
+
+
+def test_what_is_compared_on_opening_is_counted(tmp_path):
+    for k in (4, 5, 6):
+        fp.Oracle(WORDS, Counted().similarity, journal=silent(tmp_path)).columns([k])
+    counted = Counted()
+    oracle = fp.Oracle(WORDS, counted.similarity, journal=fp.Journal(tmp_path, check=3))
+    oracle.columns([4])
+    assert oracle.evaluations == len(counted.asked) == 3
+    assert oracle.spent == 60
+
+
+def test_single_precision_is_rounded_before_it_is_used(tmp_path):
+    half = fp.Journal(tmp_path / "half", dtype="float32", check=0)
+    whole = silent(tmp_path / "whole")
+    run = {"landmarks": 8, "random_state": 0}
+    exact = fp.approximate(WORDS, Counted().similarity, journal=whole, **run)
+    first = fp.approximate(WORDS, Counted().similarity, journal=half, **run)
+    counted = Counted()
+    again = fp.approximate(WORDS, counted.similarity, journal=half, **run)
+    assert not counted.asked
+    assert np.array_equal(first.to_dense(), again.to_dense())
+    assert not np.array_equal(first.to_dense(), exact.to_dense())
+    assert np.allclose(first.to_dense(), exact.to_dense(), atol=1e-4)
+    # The journal keeps its type; another one that is asked for is refused.
+    with pytest.raises(JournalError, match="float32"):
+        fp.Oracle(
+            WORDS, counted.similarity, journal=fp.Journal(half.folder, dtype="float64")
+        ).columns([0])
+    with pytest.raises(SimilarityError, match="single precision") as fault:
+        fp.Oracle(WORDS, Counted(factor=1e300, version="2").similarity, journal=half).columns([0])
+    assert fault.value.oracle is not None
+
+
+def test_without_a_seed_the_same_call_draws_the_same_again(tmp_path):
+    counted = Counted()
+    run = {"landmarks": 6, "journal": silent(tmp_path)}
+    first = fp.approximate(WORDS, counted.similarity, **run)
+    counted.asked.clear()
+    again = fp.approximate(WORDS, counted.similarity, **run)
+    assert not counted.asked
+    assert np.array_equal(first.to_dense(), again.to_dense())
+    other = fp.approximate(WORDS[::-1], counted.similarity, **run)
+    assert counted.asked
+    assert not np.array_equal(first.to_dense(), other.to_dense()[::-1, ::-1])
+
+
+def test_keys_of_the_users_own(tmp_path):
+    class Thing:
+        def __init__(self, text):
+            self.text = text
+
+    things = [Thing(word) for word in WORDS[:8]]
+    counted = Counted()
+    similarity = fp.similarity(
+        lambda a, b: counted.pair(a.text, b.text),
+        kind="pair",
+        symmetric=True,
+        name="things",
+        version="1",
+    )
+    with pytest.raises(InputError, match=r"(?s)Thing.*key="):
+        fp.Oracle(things, similarity, journal=tmp_path)
+    by_text = fp.Journal(tmp_path, key=lambda thing: thing.text, check=0)
+    fp.Oracle(things, similarity, journal=by_text).columns([0])
+    counted.asked.clear()
+    names = fp.Journal(tmp_path, key=WORDS[7::-1], check=0)
+    fp.Oracle(things[::-1], similarity, journal=names).columns([7])
+    two = fp.Journal(tmp_path, key=(WORDS[:3], WORDS[:1]), check=0)
+    fp.Oracle(things[:3], similarity, others=things[:1], journal=two).columns([0])
+    assert not counted.asked
+    with pytest.raises(InputError, match="8 items"):
+        fp.Oracle(things, similarity, journal=fp.Journal(tmp_path, key=WORDS[:3]))
+    with pytest.raises(InputError, match="two"):
+        fp.Oracle(things, similarity, others=things, journal=names)
+
+
+@dataclass
+class Person:
+    name: str
+    age: int
+
+
+def test_keys_depend_on_content_and_on_nothing_else():
+    different = [
+        "a", "b", "", "1", b"a", 1, 1.5, 2**70, -1, None, ("a", "b"), ("ab",), ("a", ("b",)), [],
+        {"a": 1}, {"a": 2}, {"b": 1}, Person("a", 1), Person("a", 2), np.arange(3.0),
+        np.arange(4.0), np.arange(4.0).reshape(2, 2), {"a", "b"}, "\ud800", "\0", "a\0",
+    ]  # fmt: skip
+    from fewpairs.items.items import Items
+
+    keys = item_keys(Items(different))
+    assert len(np.unique(keys)) == len(different)
+    assert np.array_equal(item_keys(Items(different[::-1])), keys[::-1])
+    same = [[1, 1.0, True, np.float32(1), np.int8(1)], [("a", 1), ["a", 1.0]]]
+    for group in same:
+        assert len(np.unique(item_keys(Items(group)))) == 1
+    assert item_keys(Items([{"a": 1, "b": 2}]))[0] == item_keys(Items([{"b": 2, "a": 1}]))[0]
+
+
+def test_the_layout_of_an_array_does_not_matter():
+    vectors = np.random.default_rng(0).integers(-9, 9, (20, 5))
+    expected = item_keys(as_items(vectors.astype(float)))
+    for other in (
+        vectors,
+        vectors.astype(np.float32),
+        vectors.astype(">f8"),
+        np.asfortranarray(vectors),
+        vectors.astype(np.int8),
+    ):
+        assert np.array_equal(item_keys(as_items(other)), expected)
+    assert np.array_equal(item_keys(as_items(range(5))), item_keys(as_items([0.0, 1, 2, 3, 4])))
+    import scipy.sparse as sp
+
+    sparse = sp.random_array((20, 50), density=0.2, rng=np.random.default_rng(1), format="csr")
+    messy = sp.vstack([sparse, sparse]).tocsc().tocsr()
+    assert np.array_equal(item_keys(as_items(messy))[20:], item_keys(as_items(sparse)))
+
+
+def test_records_are_known_by_the_fields_that_are_compared(tmp_path):
+    people = [{"name": word, "seen": k} for k, word in enumerate(WORDS)]
+    alike = fp.RecordSimilarity({"name": "jaro_winkler"})
+    first = fp.Oracle(people, alike, journal=silent(tmp_path))
+    column = first.columns([3])
+    later = [{"name": word, "seen": 99} for word in WORDS]
+    again = fp.Oracle(later, alike, journal=silent(tmp_path))
+    assert np.array_equal(again.columns([3]), column)
+    assert (first.evaluations, again.evaluations) == (59, 0)
+
+
+@pytest.mark.parametrize(
+    ("items", "similarity"),
+    [
+        (WORDS, fp.StringSimilarity("jaro_winkler")),
+        (WORDS, fp.StringSimilarity("partial_ratio").symmetrized()),
+        (np.random.default_rng(0).random((60, 3)), fp.VectorSimilarity("rbf")),
+        (range(60), fp.Precomputed(np.random.default_rng(0).random((60, 60)))),
+    ],
+)
+def test_ready_similarities_need_nothing(tmp_path, items, similarity):
+    first = fp.Oracle(items, similarity, journal=tmp_path)
+    column = first.columns([3])
+    again = fp.Oracle(items, similarity, journal=silent(tmp_path))
+    assert np.array_equal(again.columns([3]), column)
+    assert again.evaluations == 0 < first.evaluations
+
+
+def test_another_matrix_or_table_of_vectors_is_another_similarity(tmp_path):
+    matrix = np.random.default_rng(0).random((9, 9))
+    other = matrix.copy()
+    other[7, 8] += 1e-9
+    for given, price in ((matrix, 9), (other, 9), (matrix, 0)):
+        oracle = fp.Oracle(range(9), fp.Precomputed(given), journal=silent(tmp_path))
+        oracle.columns([0])
+        assert oracle.evaluations == price
+
+
+def test_a_fault_leaves_what_was_evaluated_in_the_journal(tmp_path):
+    counted = Counted()
+
+    def failing(a, b):
+        if len(counted.asked) == 700:
+            message = "the line is dead"
+            raise ConnectionError(message)
+        return counted.pair(a, b)
+
+    similarity = fp.similarity(failing, kind="pair", symmetric=True, name="f", version="1")
+    run = {"landmarks": 20, "random_state": 0, "journal": silent(tmp_path)}
+    with pytest.raises(SimilarityError, match="dead") as fault:
+        fp.approximate(WORDS, similarity, **run)
+    assert any("the same call goes on" in note for note in fault.value.__notes__)
+    mended = Counted()
+    good = fp.similarity(mended.pair, kind="pair", symmetric=True, name="f", version="1")
+    matrix = fp.approximate(WORDS, good, **run)
+    whole = Counted()
+    plain = fp.approximate(WORDS, whole.similarity, landmarks=20, random_state=0)
+    assert len(mended.asked) + 700 == len(whole.asked)
+    assert np.array_equal(matrix.to_dense(), plain.to_dense())
+
+
+def test_a_fault_can_be_sent_to_another_process_with_its_journal(tmp_path):
+    def broken(a, b):
+        raise ValueError
+
+    similarity = fp.similarity(broken, kind="pair", symmetric=True, name="b", version="1")
+    with pytest.raises(SimilarityError) as fault:
+        fp.approximate(WORDS, similarity, landmarks=3, journal=tmp_path)
+    fault.value.oracle.similarity = fp.StringSimilarity()  # what cannot be pickled stays behind
+    sent = pickle.loads(pickle.dumps(fault.value))  # noqa: S301 - made here
+    assert sent.oracle.journal.path == tmp_path
+
+
+def test_an_oracle_goes_on_with_its_own_journal_and_with_no_other(tmp_path):
+    counted = Counted()
+    oracle = fp.Oracle(WORDS, counted.similarity, journal=tmp_path / "mine")
+    fp.approximate(oracle, landmarks=3, journal=str(tmp_path / "mine"))
+    with pytest.raises(InputError, match="does not write to it"):
+        fp.approximate(oracle, landmarks=3, journal=tmp_path / "other")
+
+
+def test_a_run_writes_few_files_and_little_more_than_its_values(tmp_path):
+    vectors = np.random.default_rng(0).random((2000, 8))
+    oracle = fp.Oracle(vectors, fp.VectorSimilarity("rbf"), journal=tmp_path)
+    fp.approximate(oracle, landmarks=100, random_state=0, error_pairs=100)
+    blocks = list(tmp_path.glob("*/*.block"))
+    size = sum(block.stat().st_size for block in blocks)
+    assert size < 9.5 * oracle.evaluations
+    assert json.loads((tmp_path / "journal.json").read_text())["dtype"] == "float64"
+
+
+def test_options_are_checked():
+    for wrong in (
+        {"folder": ""},
+        {"folder": 3},
+        {"folder": "x", "dtype": "float16"},
+        {"folder": "x", "check": -1},
+        {"folder": "x", "wait": "long"},
+    ):
+        with pytest.raises(InputError):
+            fp.Journal(**wrong)
+    with warnings.catch_warnings(), pytest.raises(InputError):
+        fp.approximate(WORDS, Counted().similarity, journal=7)
+
+
+class Company:
+    """A block similarity whose last bits depend on what is asked beside a pair."""
+
+    def __init__(self, symmetric, stop_at=None):
+        self.calls, self.stop_at = 0, stop_at
+        self.similarity = fp.similarity(
+            self.block,
+            kind="block",
+            symmetric=symmetric,
+            name="company",
+            version="1",
+            block_size=12,
+        )
+
+    def block(self, left, right):
+        self.calls += 1
+        if self.calls == self.stop_at:
+            raise ConnectionError
+        plain = np.array([[len(set(a) & set(b)) / 7 for b in right] for a in left])
+        return plain + 1e-13 * len(left) + 1e-12 * len(right)
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize("twins", [False, True])
+@pytest.mark.parametrize(
+    ("options", "others"),
+    [
+        ({"landmarks": 5}, False),
+        ({"landmarks": 5}, True),
+        ({"landmarks": 5, "method": "sicur"}, False),
+        ({"target_error": 0.3}, False),  # blocks come after single pairs that lie in them
+    ],
+)
+@pytest.mark.parametrize("few", [True, False])
+@pytest.mark.filterwarnings("ignore::fewpairs.errors.FewpairsWarning")
+def test_blocks_are_asked_for_in_the_same_company_when_a_run_goes_on(
+    tmp_path, monkeypatch, symmetric, twins, others, options, few
+):
+    if not few:  # as of many items: blocks may ask once more for single pairs that lie in them
+        monkeypatch.setattr("fewpairs.oracle.requests._FEW_ENTRIES", 0)
+    items = WORDS[:40] + (WORDS[5:12] if twins else [])
+    columns = (WORDS[30:40] + (WORDS[31:35] if twins else [])) if others else None
+
+    def run(name, stop_at=None):
+        company = Company(symmetric, stop_at)
+        try:
+            matrix = fp.approximate(
+                items,
+                company.similarity,
+                others=columns,
+                random_state=1,
+                journal=silent(tmp_path / name),
+                **options,
+            )
+        except SimilarityError:
+            return None, company.calls
+        return matrix.to_dense(), company.calls
+
+    exact, calls = run("whole")
+    for stop_at in range(1, calls + 1, 1 + calls // 7):
+        assert run(f"{stop_at}", stop_at)[0] is None
+        again, more = run(f"{stop_at}")
+        assert np.array_equal(again, exact), stop_at
+        assert stop_at - 1 + more <= calls

@@ -1,0 +1,103 @@
+"""One ceiling for memory: what would pass it is refused, with its size and another way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from examples import Counter, symmetric_matrix
+
+import fewpairs as fp
+from fewpairs.errors import InputError, MemoryCeilingError
+from fewpairs.parallel import MEMORY_VARIABLE, memory_ceiling, parse_bytes
+
+VECTORS = {f"w{i}": [float(i), 1.0] for i in range(50)}
+
+
+def smallest() -> fp.Similarity:
+    return fp.similarity(min, kind="pair", symmetric=True)
+
+
+def big(n: int = 10**6) -> fp.FactoredMatrix:
+    return fp.FactoredMatrix(np.ones((n, 1)), np.ones((1, 1)))
+
+
+@pytest.mark.parametrize(
+    ("size", "count"),
+    [(1000, 1000), ("4 GB", 4 * 10**9), ("0.5MiB", 2**19), ("12", 12), ("1.5 kb", 1500)],
+)
+def test_sizes_are_bytes_or_texts(size, count):
+    assert parse_bytes(size) == count
+
+
+@pytest.mark.parametrize("size", [0, -1, True, "much", "4 GX", np.nan, None, [], "GB"])
+def test_what_is_no_size_is_refused(size):
+    with pytest.raises(InputError, match="max_memory"):
+        parse_bytes(size)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: big().to_dense(),
+        lambda: big()[:],
+        lambda: fp.wmd(["w1"] * 2000, None, VECTORS),
+        lambda: fp.wmd_neighbors(["w1 w2"] * 2000, vectors=VECTORS, k=1000),
+        lambda: fp.Oracle(range(2000), smallest()).columns(range(1000)),
+        lambda: fp.elementwise(np.exp, np.ones((500, 3)), columns=10**6, coefficients="coreset"),
+        lambda: fp.elementwise(np.exp, np.ones((3000, 3)), columns=2000),
+        lambda: (
+            fp.PolynomialSketch(np.exp, degree=3, sketch_size=300)
+            .fit(np.ones((300, 3)))
+            .transform(np.ones((300_000, 3)))
+        ),
+        lambda: fp.find_nearest(np.ones((5000, 3)), fp.VectorSimilarity("rbf"), k=400),
+        lambda: fp.approximate(np.ones((10**5, 2)), fp.VectorSimilarity("rbf"), landmarks=50),
+        lambda: fp.plan(range(10**6), smallest(), landmarks=5, timed=False),
+    ],
+)
+def test_whatever_would_pass_the_ceiling_is_refused_with_its_size(call):
+    # Promise 41.
+    with (
+        fp.max_memory("2 MB"),
+        pytest.raises(MemoryCeilingError, match=r"the ceiling is 2 MB") as e,
+    ):
+        call()
+    assert "B; the ceiling" in str(e.value)
+    assert len(str(e.value).splitlines()) == 3
+
+
+def test_a_million_by_a_million_is_terabytes():
+    with pytest.raises(MemoryCeilingError, match="take 8 TB"):
+        big().to_dense()
+
+
+def test_a_run_is_refused_before_the_first_evaluation():
+    counter = Counter(symmetric_matrix(500))
+    for run in (fp.approximate, fp.plan):
+        with pytest.raises(MemoryCeilingError, match="fewer landmarks"):
+            run(range(500), counter.similarity("pair"), landmarks=100, max_memory="100 kB")
+    assert counter.asked == []
+    fp.approximate(range(500), counter.similarity("pair"), landmarks=20, max_memory="20 MB")
+
+
+def test_the_innermost_ceiling_counts_and_ends_with_its_context(monkeypatch):
+    before = memory_ceiling()
+    with fp.max_memory("1 MB"):
+        assert memory_ceiling() == 10**6
+        with fp.max_memory(5):
+            assert memory_ceiling(convenience=True) == 5
+        with fp.max_memory(None):
+            assert memory_ceiling() == 10**6
+    assert memory_ceiling() == before > memory_ceiling(convenience=True)
+    monkeypatch.setenv(MEMORY_VARIABLE, "3 kB")
+    assert memory_ceiling() == memory_ceiling(convenience=True) == 3000
+    monkeypatch.setenv(MEMORY_VARIABLE, "lots")
+    with pytest.raises(InputError, match=MEMORY_VARIABLE):
+        memory_ceiling()
+
+
+def test_more_columns_than_rows_are_not_needed():
+    rows = np.random.default_rng(0).normal(size=(40, 3))
+    found = fp.elementwise(np.exp, rows, columns=10**6, random_state=0)
+    assert found.left.shape[1] <= 40
+    np.testing.assert_allclose(found.to_dense(), np.exp(rows @ rows.T), rtol=1e-8)
