@@ -169,7 +169,8 @@ class Neighborhoods:
         before = self._oracle.spent
         chosen = []
         for rows, values in whole_rows(self._oracle):
-            signed = values.copy()
+            # Skipped ones are nobody's neighbours.
+            signed = np.where(np.isnan(values), -np.inf * self._sign, values)
             if self._oracle.square:
                 signed[np.arange(len(rows)), rows] = -np.inf * self._sign
             chosen.append(self._best_of(rows, signed))
