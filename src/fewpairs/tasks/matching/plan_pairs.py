@@ -10,7 +10,7 @@ from fewpairs.errors import InputError
 from fewpairs.tasks.matching.universe import Universe
 
 #: Evaluations that finding has taken for each match, where the guide led somewhere: the fewest and
-#: the most in twelve cases of docs/tables/stated-recall.md, matching-scale.md, matching-rivals.md.
+#: the most in docs/tables/stated-recall.md, matching-scale.md and matching-rivals.md.
 _FEWEST, _MOST = 3, 70
 
 
