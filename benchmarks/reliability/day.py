@@ -5,7 +5,7 @@ above its rate are refused with a Retry-After, and it is killed and started agai
 `approximate` with a journal, is killed three times, at random moments, and started again each time.
 Then the matrix must be that of an undisturbed run, bit for bit, and every pair must be on the
 judge's bill once; but for those that check symmetry, in both orders, and those whose answers were
-not yet written to the journal when the client was killed, which writes every two seconds. Prints
+not yet written to the journal when the client was killed, at most a 200th of the run before. Prints
 its table.
 
     python -m benchmarks.reliability.day [--quick] [--kills 3] [--restarts 2]

@@ -277,7 +277,7 @@ KILLED = """
 import os, sys, time
 import fewpairs as fp
 from fewpairs.oracle.journal import writer
-writer._SECONDS = 0.03
+writer._SOONEST = writer._LATEST = 0.03
 folder, log, output = sys.argv[1:]
 handle = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 words = [f"{a}{k * k}" for k in range(12) for a in ("ape", "bee", "cat")]

@@ -9,9 +9,12 @@ from fewpairs.items.keys import Keys
 from fewpairs.oracle.journal.blocks import Record, merged, write_block
 from fewpairs.oracle.journal.folder import Shelf
 
-#: A block is written when it holds so many values, or when its oldest is so many seconds old: what
-#: a killed process loses, beside the requests under way and a block that is just being written.
-_VALUES, _SECONDS = 2**20, 2.0
+#: A block is written when it holds so many values.
+_VALUES = 2**20
+#: Or when its oldest is as old as this share of the run, within these seconds. That is what a
+#: killed process loses, beside the requests under way and a block that is just being written:
+#: little of what was paid, and a night leaves some 6,000 files, not one for each answer.
+_SHARE, _SOONEST, _LATEST = 0.005, 0.2, 5.0
 
 
 class Writer:
@@ -33,18 +36,20 @@ class Writer:
         #: Names of the blocks that were written here.
         self.written: set[str] = set()
         self._waiting: list[Record] = []
-        self._count, self._oldest = 0, 0.0
+        self._count, self._oldest, self._start = 0, 0.0, time.monotonic()
         self._under_way: list[Record] = []
         self._thread: threading.Thread | None = None
         self._fault: BaseException | None = None
 
     def add(self, record: Record, dtype: str) -> None:
         """Take a record, and begin to write a block when enough has come."""
+        now = time.monotonic()
         if not self._waiting:
-            self._oldest = time.monotonic()
+            self._oldest = now
         self._waiting.append(record)
         self._count += record.request.size
-        if self._count >= _VALUES or time.monotonic() - self._oldest > _SECONDS:
+        old = min(max(_SHARE * (now - self._start), _SOONEST), _LATEST)
+        if self._count >= _VALUES or now - self._oldest > old:
             self._finish()
             self._begin(dtype)
 
