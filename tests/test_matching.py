@@ -551,3 +551,20 @@ def test_the_price_comes_first(typed, folder):
     some = typed("dedupe", "many.csv", "--column", "name", "--above", 1, *own, "--budget", 0.1)
     assert "at most 31,960 evaluations, of 319,600 pairs" in some
     assert "no output was named" in typed("dedupe", "a.csv", *NAMES, "--above", 0.9, code=2)
+
+
+def test_the_price_is_told_in_money(typed, folder):
+    (folder / "own.py").write_text("def alike(a, b):\n    raise OSError\n")
+    rows = ["id,name", *(f"{k},name {k}" for k in range(800))]
+    (folder / "many.csv").write_text("\n".join(rows) + "\n")
+    own = ("many.csv", "--column", "name", "--similarity", "own:alike", "--plan")
+    cost = ("--cost", "0.01 USD")
+    plan = fp.plan_pairs(800, matches=800)
+    pairs = typed("dedupe", *own, "--above", 0.9, *cost)
+    assert f"{plan.low / 100:,.2f} USD to {plan.high / 100:,.2f} USD" in pairs
+    near = typed("neighbors", *own, "-k", 3, *cost)
+    assert f"{fp.plan_nearest(800, k=3).least / 100:,.2f} USD" in near
+    some = typed("dedupe", *own, "--above", 0.9, *cost, "--budget", "5 USD")
+    assert "at most 500 evaluations, of 319,600 pairs, 5.00 USD" in some
+    every = typed("dedupe", *own, "--above", 0.9, *cost, "--all-pairs")
+    assert "none is missed, 3,196.00 USD" in every

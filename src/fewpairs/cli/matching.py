@@ -97,7 +97,7 @@ def match(
     )
     spend = _spending(recall, budget, all_pairs)
     if plan:
-        tell_plan(compared, **spend)
+        tell_plan(compared, cost=typed_number(cost), **spend)
         return
     with _kept(compared, output, vectors) as answers:
         found = answers.find_pairs(
@@ -156,7 +156,7 @@ def dedupe(
     )
     spend = _spending(recall, budget, all_pairs)
     if plan:
-        tell_plan(compared, **spend)
+        tell_plan(compared, cost=typed_number(cost), **spend)
         return
     labels: list[int] | None = None
     with _kept(compared, output, vectors) as answers:
@@ -217,7 +217,7 @@ def neighbors(
     )
     spend = _spending(recall, budget, all_pairs)
     if plan:
-        tell_plan(compared, k=k, **spend)
+        tell_plan(compared, k=k, cost=typed_number(cost), **spend)
         return
     with _kept(compared, output, vectors) as answers:
         found = answers.find_nearest(

@@ -16,8 +16,9 @@ def tell_plan(
     compared: Compared,
     *,
     recall: float,
-    budget: float | None,
+    budget: float | str | None,
     all_pairs: bool | None,
+    cost: float | str | None,
     k: int | None = None,
 ) -> None:
     """Say what a command would evaluate.
@@ -26,12 +27,15 @@ def tell_plan(
     ----------
     compared : Compared
     recall : float
-    budget : int, float or None
+    budget : int, float, str or None
     all_pairs : bool or None
+    cost : float, str or None
+        Of one evaluation.
     k : int, optional
         Neighbours of each row; without it pairs are looked for.
     """
     from fewpairs.run.arguments import evaluations_of  # noqa: PLC0415 - --help is instant
+    from fewpairs.similarities.cost import Cost  # noqa: PLC0415
     from fewpairs.tasks.matching.all_pairs import evaluates_all  # noqa: PLC0415
     from fewpairs.tasks.matching.plan_nearest import plan_nearest  # noqa: PLC0415
     from fewpairs.tasks.matching.plan_pairs import plan_pairs  # noqa: PLC0415
@@ -43,16 +47,27 @@ def tell_plan(
     sets |= {} if oracle.square else {"others": m}
     universe = Universe(n, m, square=oracle.square, symmetric=oracle.symmetric)
     each = oracle.planner.per_entry
+    price = None if cost is None else Cost.of(cost)
+
+    def paid(*counts: int) -> str:
+        """Return what the least and the most cost, where that is known."""
+        return "" if price is None else f", {' to '.join(price.written(c) for c in counts)}"
+
     if evaluates_all(all_pairs, budget, oracle.similarity, universe):
-        lines = [f"all {universe.size:,} pairs are evaluated, and none is missed"]
+        paying = paid(universe.size * each)
+        lines = [f"all {universe.size:,} pairs are evaluated, and none is missed{paying}"]
     elif budget is not None:
         everything = universe.size * each
-        most = min(evaluations_of(budget, everything, compared.oracle.planner.cost), everything)
-        lines = [f"at most {most:,} evaluations, of {universe.size:,} pairs"]
+        most = min(evaluations_of(budget, everything, price), everything)
+        lines = [f"at most {most:,} evaluations, of {universe.size:,} pairs{paid(most)}"]
     elif k is not None:
-        lines = [str(plan_nearest(n, k=k, **sets)).replace("budget=", "--budget")]
+        nearest = plan_nearest(n, k=k, **sets)
+        lines = [str(nearest).replace("budget=", "--budget") + paid(nearest.least * each)]
     else:
         counts = sorted({min(max(int(min(n, m) * c), 1), universe.size) for c in _FOR_EACH})
         plans = [plan_pairs(n, matches=count, **sets) for count in counts if universe.size]
-        lines = [f"with {plan.matches:,} matches: {plan.price}" for plan in plans]
+        lines = [
+            f"with {plan.matches:,} matches: {plan.price}{paid(plan.low * each, plan.high * each)}"
+            for plan in plans
+        ]
     typer.echo("\n".join([*lines, "nothing was evaluated"]))
