@@ -44,7 +44,7 @@ def tell_plan(
     universe = Universe(n, m, square=oracle.square, symmetric=oracle.symmetric)
     each = oracle.planner.per_entry
     if evaluates_all(all_pairs, budget, oracle.similarity, universe):
-        lines = [f"all {universe.size:,} pairs are evaluated, and none is missed"]
+        lines = [f"all {universe.size:,} pairs would be evaluated, and none missed"]
     elif budget is not None:
         most = min(evaluations_of(budget, universe.size * each), universe.size * each)
         lines = [f"at most {most:,} evaluations, of {universe.size:,} pairs"]
@@ -53,5 +53,6 @@ def tell_plan(
     else:
         counts = sorted({min(max(int(min(n, m) * c), 1), universe.size) for c in _FOR_EACH})
         plans = [plan_pairs(n, matches=count, **sets) for count in counts if universe.size]
-        lines = [f"with {plan.matches:,} matches: {plan.price}" for plan in plans]
+        lines = ["the price depends on how many pairs match:"]
+        lines += [f"with {plan.matches:,} matches: {plan.price}" for plan in plans]
     typer.echo("\n".join([*lines, "nothing was evaluated"]))
