@@ -24,6 +24,7 @@ from fewpairs.cli.options import (
     FormatOption,
     GammaOption,
     IdOption,
+    IgnoreCaseOption,
     JobsOption,
     JsonOption,
     MissingOption,
@@ -58,6 +59,7 @@ def match(
     above: AboveOption = None,
     below: BelowOption = None,
     missing: MissingOption = None,
+    ignore_case: IgnoreCaseOption = False,
     recall: RecallOption = 0.95,
     budget: BudgetOption = None,
     all_pairs: AllPairsOption = None,
@@ -84,7 +86,7 @@ def match(
         right,
         Columns.typed(column, id_column, right_column, right_id),
         Form(encoding, delimiter, form),
-        Choice(similarity, asymmetric, gamma, vectors, missing),
+        Choice(similarity, asymmetric, gamma, vectors, missing, ignore_case),
         jobs,
     )
     spend = _spending(recall, budget, all_pairs)
@@ -115,6 +117,7 @@ def dedupe(
     above: AboveOption = None,
     below: BelowOption = None,
     missing: MissingOption = None,
+    ignore_case: IgnoreCaseOption = False,
     recall: RecallOption = 0.95,
     budget: BudgetOption = None,
     all_pairs: AllPairsOption = None,
@@ -138,7 +141,7 @@ def dedupe(
         None,
         Columns.typed(column, id_column),
         Form(encoding, delimiter, form),
-        Choice(similarity, asymmetric, gamma, vectors, missing),
+        Choice(similarity, asymmetric, gamma, vectors, missing, ignore_case),
         jobs,
     )
     spend = _spending(recall, budget, all_pairs)
@@ -171,6 +174,7 @@ def neighbors(
     right_id: RightIdOption = None,
     similarity: OwnSimilarityOption = "levenshtein",
     missing: MissingOption = None,
+    ignore_case: IgnoreCaseOption = False,
     recall: RecallOption = 0.95,
     budget: BudgetOption = None,
     all_pairs: AllPairsOption = None,
@@ -194,7 +198,7 @@ def neighbors(
         others,
         Columns.typed(column, id_column, right_column, right_id),
         Form(encoding, delimiter, form),
-        Choice(similarity, asymmetric, gamma, vectors, missing),
+        Choice(similarity, asymmetric, gamma, vectors, missing, ignore_case),
         jobs,
     )
     spend = _spending(recall, budget, all_pairs)
