@@ -403,3 +403,26 @@ def test_a_useful_guide_is_never_planned_to_cost_more_than_a_useless_one():
 def test_items_in_place_of_their_number_are_told_in_one_line():
     with pytest.raises(InputError, match=r"n is a list\.\n.*\nPass n=len"):
         fp.plan_pairs(["name"] * 1_000)
+
+
+def test_progress_is_not_at_its_end_while_blind_pairs_are_evaluated():
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(600, 4))
+    points[:100] = points[100:200]  # a sixth of what is planned for at first
+    near = fp.similarity(
+        lambda pairs: [1.0 - np.abs(a - b).max() for a, b in pairs],
+        kind="pairs",
+        symmetric=True,
+        block_size=500,
+    )
+    seen = []
+    found = fp.find_pairs(
+        points,
+        near,
+        above=0.99,
+        random_state=0,
+        progress=lambda done, planned: seen.append((done, planned)),
+    )
+    assert 0.5 * found.evaluations < found.spent["blind"] < 0.5 * 600 * 599 / 2
+    full = [done for done, planned in seen if done >= planned]
+    assert min(full) > 0.9 * found.evaluations
