@@ -457,7 +457,7 @@ def test_the_commands_on_the_page_run(typed, folder, monkeypatch):
     rows = [{"key": row[0], "fields": {"title": row[1]}} for row in RIGHT]
     (folder / "nested.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     commands = re.findall(r"^(?:cat (\S+) \| )?fewpairs (.*)$", page, re.MULTILINE)
-    assert len(commands) == 10
+    assert len(commands) == 11
     for piped, command in commands:
         monkeypatch.setattr(sys, "stdin", Pipe((folder / piped).read_bytes() if piped else b""))
         typed(*shlex.split(command))
@@ -547,7 +547,7 @@ def test_the_price_comes_first(typed, folder):
     assert "131 rows read whole" in near
     assert "--budget limits them" in near
     both = typed("match", "many.csv", "a.csv", "--column", "name", "--above", 0.9, "--plan")
-    assert "all 2,400 pairs are evaluated, and none is missed" in both
+    assert "all 2,400 pairs would be evaluated, and none missed" in both
     some = typed("dedupe", "many.csv", "--column", "name", "--above", 1, *own, "--budget", 0.1)
     assert "at most 31,960 evaluations, of 319,600 pairs" in some
     assert "no output was named" in typed("dedupe", "a.csv", *NAMES, "--above", 0.9, code=2)
@@ -567,4 +567,51 @@ def test_the_price_is_told_in_money(typed, folder):
     some = typed("dedupe", *own, "--above", 0.9, *cost, "--budget", "5 USD")
     assert "at most 500 evaluations, of 319,600 pairs, 5.00 USD" in some
     every = typed("dedupe", *own, "--above", 0.9, *cost, "--all-pairs")
-    assert "none is missed, 3,196.00 USD" in every
+    assert "none missed, 3,196.00 USD" in every
+
+
+def test_capitals_and_blanks_are_ignored_if_asked(typed, folder):
+    (folder / "c.csv").write_text("id,name\n1,Anna\n2,ANNA\n3, anna \n4,Bob\n")
+    command = ("dedupe", "c.csv", *NAMES, "--above", 0.9, "-o", "m.csv")
+    typed(*command)
+    assert pairs_of(folder / "m.csv") == set()
+    typed(*command, "--ignore-case")
+    assert pairs_of(folder / "m.csv") == {("1", "2"), ("1", "3"), ("2", "3")}
+    assert ",ANNA, anna " in (folder / "m.csv").read_text()
+    (folder / "own.py").write_text("def alike(a, b):\n    return 1.0\n")
+    own = typed(*command, "--ignore-case", "--similarity", "own:alike", code=2)
+    assert "--ignore-case was given with your own similarity" in own
+
+
+def test_empty_cells_of_several_columns_are_told(typed, folder):
+    (folder / "e.csv").write_text("id,name,city\n1,,Oslo\n2,Ann,Oslo\n3,Bob,Bergen\n")
+    command = ("dedupe", "e.csv", *NAMES, "--column", "city", "--above", 0.9, "-o", "m.csv")
+    said = typed(*command, err=True)
+    assert "of 3 rows of e.csv some are empty in the columns name (1); the other" in said
+    assert pairs_of(folder / "m.csv") == {("1", "2")}
+    assert "empty" not in typed(*command, "--missing", 0, err=True)
+    assert pairs_of(folder / "m.csv") == set()
+
+
+def test_columns_of_the_other_file_have_their_own_options(typed, folder):
+    (folder / "other.csv").write_text("key,title\n1,Ann\n")
+    said = typed("match", "a.csv", "other.csv", *NAMES, "--above", 0.9, "-o", "m.csv", code=2)
+    assert "their own options: --right-column, --right-id" in said
+    said = typed("match", "a.csv", "b.csv", "--column", "nam", "--above", 1, "-o", "m.csv", code=2)
+    assert "--right-column" not in said
+
+
+def test_a_table_matched_with_itself_is_told(typed, folder):
+    command = (*NAMES, "--above", 0.9, "-o", "m.csv")
+    assert "compared with itself" in typed("match", "a.csv", "a.csv", *command, err=True)
+    assert "compared with itself" not in typed("match", "a.csv", "b.csv", *command, err=True)
+
+
+def test_an_assignment_says_how_many_pairs_it_keeps(typed, folder):
+    command = ("match", "a.csv", "b.csv", *NAMES, "--above", 0.8, "-o", "m.csv")
+    every = len(pairs_of(folder / "m.csv")) if typed(*command) else 0
+    said = typed(*command, "--one-to-one")
+    kept = len(pairs_of(folder / "m.csv"))
+    assert kept < every
+    assert f"{kept} pairs kept, one to one, of those found among 12" in said
+    assert f"{every} matches found" in said

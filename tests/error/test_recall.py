@@ -160,3 +160,10 @@ def test_perfect_rows_state_what_their_number_allows():
     assert most_mean(np.ones(60), 0.005) == 1.0
     assert rows_for(1.0, 0.95, 0.045) == 61
     assert least_mean(np.empty(0), 0.045) == 0.0
+
+
+def test_a_draw_without_matches_is_told_without_counting_them():
+    assert str(stated(500, 10**6, 200_000, missed=0)).endswith(
+        "; no match among 200,000 pairs drawn blindly"
+    )
+    assert "; no pairs were drawn blindly" in str(stated(500, 10**6, 0, missed=0))

@@ -10,7 +10,7 @@ import pytest
 from examples import Counter, asymmetric_matrix, symmetric_matrix
 
 import fewpairs as fp
-from fewpairs.errors import InputError
+from fewpairs.errors import InputError, PositionError
 
 N, M = 300, 200
 KINDS = ("pair", "pairs", "block")
@@ -161,3 +161,10 @@ def test_nearest_refuses_nonsense():
             found.nearest(1, **arguments)
     with pytest.raises(IndexError):
         found.nearest(N)
+
+
+def test_a_text_in_place_of_a_position_is_told_to_be_an_item():
+    similarity = fp.StringSimilarity("levenshtein")
+    matrix = fp.approximate([f"name {k}" for k in range(30)], similarity, landmarks=5)
+    with pytest.raises(PositionError, match="item= and the text"):
+        matrix.nearest("name 3")

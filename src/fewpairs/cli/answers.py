@@ -102,6 +102,9 @@ def tell(
     told = f"{_counted(pairs, 'pair')} found among {_all_pairs(compared):,}"
     if found.recall.of == "neighbours":
         told = f"{_counted(pairs, 'neighbour')} of {_counted(len(compared.left), 'row')}"
+    elif pairs < found.recall.found:
+        told = f"{_counted(pairs, 'pair')} kept, one to one, of those found among "
+        told += f"{_all_pairs(compared):,}"
     lines = [f"{told}, by {spent}.", str(found.recall)]
     if labels is not None:
         lines.append(f"{_counted(several, 'group')} of more than one row, saved to {groups}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from fewpairs.cli.columns import Columns, Form
-from fewpairs.errors import InputError
-from fewpairs.items.sources import STANDARD_INPUT
+from fewpairs.errors import InputError, UnknownNameError
+from fewpairs.items.sources import STANDARD_INPUT, Source
 from fewpairs.items.tables import Table, as_text, read_table
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class Choice:
     gamma: float | None
     vectors: Path | None
     missing: str | None = None
+    ignore_case: bool = False
 
     @property
     def own(self) -> bool:
@@ -78,6 +80,7 @@ class Choice:
             "--gamma": self.gamma,
             "--vectors": self.vectors,
             "--missing": self.missing,
+            "--ignore-case": self.ignore_case or None,
         }
         for option, value in ignored.items():
             if value is not None:
@@ -141,36 +144,80 @@ def compare(
     # Both are looked up before the first, which may be large, is read.
     sources = [form.source(path) for path in (left, right) if path is not None]
     chosen = (columns.left, columns.left_id), (columns.right, columns.right_id)
-    tables = [read_table(source, *chosen[side]) for side, source in enumerate(sources)]
+    tables = [read_table(sources[0], *chosen[0])]
+    tables += [_read_other(source, *chosen[1]) for source in sources[1:]]
     names = list(tables[0].columns)
     similarity = choice.similarity(names, columns.weights)
     plain = choice.own or similarity.takes_vectors
     records = choice.takes_records(names)
-    items = [_items(table, names, plain=plain, records=records) for table in tables]
-    if not records and not plain:
-        for table, texts in zip(tables, items, strict=True):
-            _tell_empty(table, texts)
+    if plain and choice.ignore_case:
+        raise InputError(
+            f"--ignore-case was given with the similarity {choice.name}.",
+            "It compares numbers, which have no capitals.",
+            "Leave it out.",
+        )
+    prepare = _unchanged if plain else _folded if choice.ignore_case else as_text
+    items = [_items(table, names, prepare, records=records) for table in tables]
+    if not plain and choice.missing is None:
+        for table in tables:
+            _tell_empty(table)
+    if left == right:
+        typer.echo(
+            f"fewpairs: both tables are {tables[0].name}, so each row is compared with itself too; "
+            "dedupe, and neighbors without --others, leave that out.",
+            err=True,
+        )
     others = items[1] if right is not None else None
     oracle = Oracle(items[0], similarity, others=others, n_jobs=jobs, journal=journal)
     return Compared(tables[0], tables[-1], oracle)
 
 
-def _items(table: Table, names: list[str], *, plain: bool, records: bool) -> list[Any]:
+def _read_other(source: Source, columns: list[str], id_column: str | None) -> Table:
+    try:
+        return read_table(source, columns, id_column)
+    except UnknownNameError as error:
+        error.add_note("Columns of this file have their own options: --right-column, --right-id.")
+        raise
+
+
+def _items(
+    table: Table, names: list[str], prepare: Callable[[Any], Any], *, records: bool
+) -> list[Any]:
     """Return rows as items: cells, or records that have the names of the left table's columns."""
-    columns = [
-        cells if plain else [as_text(cell) for cell in cells] for cells in table.columns.values()
-    ]
+    columns = [[prepare(cell) for cell in cells] for cells in table.columns.values()]
     if not records:
         return columns[0]
     return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def _tell_empty(table: Table, texts: list[Any]) -> None:
-    empty = sum(isinstance(text, str) and not text.strip() for text in texts)
-    if empty > 1:
+def _unchanged(cell: Any) -> Any:
+    return cell
+
+
+def _folded(cell: Any) -> Any:
+    """Return a text in which neither capitals nor blanks at its ends make a difference."""
+    text = as_text(cell)
+    return text.strip().casefold() if isinstance(text, str) else text
+
+
+def _tell_empty(table: Table) -> None:
+    """Say which columns have empty cells: rows may be alike by them, or without them."""
+    blank = {
+        name: sum(isinstance(cell, str) and not cell.strip() for cell in cells)
+        for name, cells in table.columns.items()
+    }
+    if len(blank) > 1 and any(blank.values()):
+        where = ", ".join(f"{name} ({count:,})" for name, count in blank.items() if count)
         typer.echo(
-            f"fewpairs: {empty:,} of {len(texts):,} rows of {table.name} are empty in the column "
-            f"{next(iter(table.columns))}; most similarities find two empty texts alike. "
+            f"fewpairs: of {len(table):,} rows of {table.name} some are empty in the columns "
+            f"{where}; the other columns alone decide there. --missing 0 makes an empty cell "
+            "unlike any other.",
+            err=True,
+        )
+    elif len(blank) == 1 and sum(blank.values()) > 1:
+        typer.echo(
+            f"fewpairs: {sum(blank.values()):,} of {len(table):,} rows of {table.name} are empty "
+            f"in the column {next(iter(blank))}; most similarities find two empty texts alike. "
             "--missing 0 makes them unlike any other.",
             err=True,
         )

@@ -129,6 +129,13 @@ MissingOption = Annotated[
         metavar="skip|NUMBER",
     ),
 ]
+IgnoreCaseOption = Annotated[
+    bool,
+    typer.Option(
+        "--ignore-case",
+        help="Compare texts without regard to capitals, and to blanks at their ends.",
+    ),
+]
 AllPairsOption = Annotated[
     bool | None,
     typer.Option(

@@ -55,7 +55,7 @@ def tell_plan(
 
     if evaluates_all(all_pairs, budget, oracle.similarity, universe):
         paying = paid(universe.size * each)
-        lines = [f"all {universe.size:,} pairs are evaluated, and none is missed{paying}"]
+        lines = [f"all {universe.size:,} pairs would be evaluated, and none missed{paying}"]
     elif budget is not None:
         everything = universe.size * each
         most = min(evaluations_of(budget, everything, price), everything)
@@ -66,7 +66,8 @@ def tell_plan(
     else:
         counts = sorted({min(max(int(min(n, m) * c), 1), universe.size) for c in _FOR_EACH})
         plans = [plan_pairs(n, matches=count, **sets) for count in counts if universe.size]
-        lines = [
+        lines = ["the price depends on how many pairs match:"]
+        lines += [
             f"with {plan.matches:,} matches: {plan.price}{paid(plan.low * each, plan.high * each)}"
             for plan in plans
         ]

@@ -7,12 +7,13 @@ not reached, each is among them with the same chance; how many of them are tells
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy import stats
 
-from fewpairs.arrays import FloatArray, IntArray, is_number
+from fewpairs.arrays import FloatArray, is_number
 from fewpairs.errors import InputError
 from fewpairs.numerics import most_affordable
 
@@ -50,8 +51,9 @@ class Recall:
         What it took in all; 0 where the answer itself tells.
     precision : float or None
         Of candidates that were given: the share that are matches.
-    examples : tuple of ndarray
-        Matches that were missed, as left and right positions and similarities.
+    examples : tuple or None
+        Of candidates that were given: matches that are not among them, as left and right
+        positions (your ids, where you gave some) and similarities.
     of : {"matches", "neighbours"}
         What was looked for. Blind pairs of neighbours are whole rows.
     complete : bool
@@ -72,7 +74,7 @@ class Recall:
     needed: int = 0
     evaluations: int = 0
     precision: float | None = None
-    examples: tuple[IntArray, IntArray, FloatArray] | None = None
+    examples: tuple[Any, Any, FloatArray] | None = field(default=None, repr=False)
     of: str = "matches"
     complete: bool = False
     missing: int = 0
@@ -88,24 +90,36 @@ class Recall:
         return self._stated() + without
 
     def _stated(self) -> str:
-        found = f", {_counted(self.found, 'match')} found" if self.of == "matches" else ""
+        where = "found" if self.examples is None else "among the candidates"
+        found = f", {_counted(self.found, 'match')} {where}" if self.of == "matches" else ""
         if self.complete:
             return f"recall {_written(self.value)} (exact: every pair was evaluated){found}"
-        met = _counted(self.met, "match" if self.of == "matches" else "neighbour")
         text = (
             f"recall {_written(self.value)} (95 % interval {_written(self.low)} to "
-            f"{_written(self.high, up=True)}){found}; of {met} among "
-            f"{self.blind:,} pairs drawn blindly, {self.missed:,} had been missed"
+            f"{_written(self.high, up=True)}){found}; {self._what_was_drawn()}"
         )
         if self.target is not None and self.low < self.target:
             text += f". {self._what_it_takes(self.target)}"
         return text
 
+    def _what_was_drawn(self) -> str:
+        drawn = f"among {self.blind:,} pairs drawn blindly"
+        if not self.blind:
+            return "no pairs were drawn blindly"
+        if not self.met:
+            return f"no match {drawn}"
+        met = _counted(self.met, "match" if self.of == "matches" else "neighbour")
+        if self.examples is not None:  # all of them lie outside of the candidates
+            return f"{met} {drawn} outside of them"
+        return f"of {met} {drawn}, {self.missed:,} had been missed"
+
     def _what_it_takes(self, target: float) -> str:
         if self.needed >= self.pairs:
             return f"To state {target:g}, all {self.pairs:,} pairs must be evaluated"
         if self.missed:
-            return f"That is too many to state {target:g}: the search must go deeper"
+            given = self.examples is not None
+            how = "more candidates are needed" if given else "the search must go deeper"
+            return f"That is too many to state {target:g}: {how}"
         return f"To state {target:g}, draw {self.needed:,} pairs blindly"
 
 

@@ -55,6 +55,12 @@ def positions(index: npt.ArrayLike, length: int) -> IntArray:
 
 def one_position(index: Any, length: int) -> int:
     """Return a single checked position."""
+    if isinstance(index, str):
+        raise PositionError(
+            f"{index!r:.100} was given where the position of an item is meant.",
+            "A text is a new item, whose similarities must be evaluated first.",
+            f"Pass a position from 0 to {length - 1}, or item= and the text.",
+        )
     array = positions(index, length)
     if array.ndim:
         what = f"{index!r:.100} was given where one item is meant."

@@ -140,7 +140,7 @@ def _ordered(items: Any, *, records: bool) -> Any:
         raise InputError(
             f"items is a {type(items).__name__}.",
             "Row 3 of the matrix belongs to item 3, so items need an order.",
-            "Pass a list, an array, or a column of a data frame.",
+            "Pass a list, an array, or a column of a data frame; a single item as a list of one.",
         )
     if sp.issparse(items):
         return sp.csr_array(items)

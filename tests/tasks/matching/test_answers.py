@@ -359,3 +359,70 @@ def test_progress_plans_with_what_is_known():
         assert seen[-1] == (found.evaluations, found.evaluations)
         assert max(planned for _, planned in seen) < 0.9 * 600 * 599 / 2
         assert all(done <= planned for done, planned in seen)
+
+
+def test_an_audit_tells_what_is_missing_by_ids_and_in_words_of_its_own():
+    matrix, _ = smooth(60)
+    every = matches_of(matrix, 0.5)
+    ids = [f"x{k}" for k in range(60)]
+    some = [(ids[i], ids[j]) for i, j in every[: len(every) // 2]]
+    stated = fp.recall_of(
+        some, range(60), fp.Precomputed(matrix), above=0.5, ids=ids, budget=0.7, random_state=0
+    )
+    left, right, scores = stated.examples
+    missing = {(ids[i], ids[j]) for i, j in every} - set(some)
+    assert len(scores) == stated.missed > 0
+    assert set(zip(left, right, strict=True)) <= missing
+    assert f"{len(some):,} matches among the candidates; " in str(stated)
+    assert f"pairs drawn blindly outside of them. That is too many to state {0.95}" in str(stated)
+    assert "search" not in str(stated)
+    assert "examples" not in repr(stated)
+
+
+def test_what_was_found_is_audited_as_it_is():
+    matrix, _ = smooth(60)
+    similarity = fp.Precomputed(matrix)
+    ids = [f"x{k}" for k in range(60)]
+    strict = fp.find_pairs(range(60), similarity, above=0.7, all_pairs=True)
+    stated = fp.recall_of(strict, range(60), similarity, above=0.5, ids=ids, random_state=0)
+    assert stated.found == len(strict)
+    near = fp.find_nearest(range(60), similarity, k=2, all_pairs=True)
+    rows = np.stack([near.left, near.right], axis=1)
+    both = [fp.recall_of(c, range(60), similarity, above=0.5, random_state=0) for c in (near, rows)]
+    assert str(both[0]) == str(both[1])
+    with pytest.raises(InputError, match="found among"):
+        fp.recall_of(strict, range(50), fp.Precomputed(matrix[:50, :50]), above=0.5)
+
+
+def test_a_useful_guide_is_never_planned_to_cost_more_than_a_useless_one():
+    plan = fp.plan_pairs(300, matches=3_000)
+    assert plan.low < plan.high <= plan.blind + plan.all_pairs // 2
+    assert fp.plan_pairs(300, matches=40_000).high == 44_850
+
+
+def test_items_in_place_of_their_number_are_told_in_one_line():
+    with pytest.raises(InputError, match=r"n is a list\.\n.*\nPass n=len"):
+        fp.plan_pairs(["name"] * 1_000)
+
+
+def test_progress_is_not_at_its_end_while_blind_pairs_are_evaluated():
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(600, 4))
+    points[:100] = points[100:200]  # a sixth of what is planned for at first
+    near = fp.similarity(
+        lambda pairs: [1.0 - np.abs(a - b).max() for a, b in pairs],
+        kind="pairs",
+        symmetric=True,
+        block_size=500,
+    )
+    seen = []
+    found = fp.find_pairs(
+        points,
+        near,
+        above=0.99,
+        random_state=0,
+        progress=lambda done, planned: seen.append((done, planned)),
+    )
+    assert 0.5 * found.evaluations < found.spent["blind"] < 0.5 * 600 * 599 / 2
+    full = [done for done, planned in seen if done >= planned]
+    assert min(full) > 0.9 * found.evaluations

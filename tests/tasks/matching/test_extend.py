@@ -318,3 +318,21 @@ def test_proposals_are_the_largest_products_of_new_pairs(universe):
     wanted = free[np.argsort(-products, kind="stable")[:10]]
     found = propose(universe, left, right, 10, rng, skip=skip)
     assert set(found.tolist()) == set(wanted.tolist())
+
+
+def test_ids_of_new_records_by_the_name_of_their_field():
+    alike = fp.RecordSimilarity({"name": "levenshtein"})
+    old = [{"key": f"o{k}", "name": name} for k, name in enumerate(("Anna", "Bob"))]
+    new = [{"key": "n0", "name": "Anna"}]
+    grown = fp.find_pairs(old, alike, above=0.9, ids="key").extend(new, ids="key")
+    assert (grown.left_ids, grown.right_ids) == (["o0"], ["n0"])
+    both = fp.find_pairs(old, alike, others=old, above=0.9, ids="key")
+    right = both.extend(others=new, ids="key")
+    assert set(zip(right.left_ids, right.right_ids, strict=True)) == {
+        ("o0", "o0"),
+        ("o1", "o1"),
+        ("o0", "n0"),
+    }
+    more = [{"key": "m0", "name": "Bob"}]
+    sides = both.extend(more, others=new, ids="key")
+    assert ("m0", "o1") in set(zip(sides.left_ids, sides.right_ids, strict=True))

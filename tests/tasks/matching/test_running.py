@@ -149,14 +149,15 @@ def test_both_generators_say_different_things():
 def test_all_pairs_are_drawn_unasked_only_where_they_are_few(
     monkeypatch, left, reached, count, unasked, expected
 ):
-    counts = []
+    counts, plans = [], []
     monkeypatch.setattr(running, "Blind", lambda *args, **options: counts.append(args[4]))
-    oracle = SimpleNamespace(spent=0)
+    planner = SimpleNamespace(per_entry=1)
+    oracle = SimpleNamespace(spent=0, planner=planner, replan=plans.append)
     universe = Universe(2000, 2000, square=True, symmetric=True)
     rng = np.random.default_rng(0)
     run = Run(oracle, universe, MATCH, universe.size, 0.95, rng, unasked=unasked)
     run._draw(SimpleNamespace(left=left, labels=range(reached)), count)
-    assert counts == [expected]
+    assert counts == plans == [expected]
 
 
 def test_a_second_draw_is_as_large_as_the_first_says(monkeypatch, drawn):

@@ -16,7 +16,7 @@ from fewpairs.parallel import one_blas_thread
 from fewpairs.tasks.matching.earlier import Earlier
 from fewpairs.tasks.matching.found import Found
 from fewpairs.tasks.matching.guides import ARRAY, as_guides, reusable
-from fewpairs.tasks.matching.identity import longer_ids
+from fewpairs.tasks.matching.identity import ids_of_new, longer_ids
 from fewpairs.tasks.matching.running import Run, added
 from fewpairs.tasks.matching.search import best_first
 from fewpairs.tasks.matching.threshold import Threshold
@@ -40,7 +40,8 @@ def extend(
     old, threshold = _source(found)
     wanted = check_recall(found.recall.target if recall is None else recall)
     oracle = _longer(old, new_items, others, n_jobs, progress)
-    names = longer_ids(found.ids, ids, found.shape, oracle.shape, square=oracle.square)
+    fresh = ids_of_new(ids, oracle, found.shape)
+    names = longer_ids(found.ids, fresh, found.shape, oracle.shape, square=oracle.square)
     if oracle.shape == found.shape:
         return found
     universe = Universe(

@@ -58,8 +58,9 @@ def find_pairs(
     items : sequence, array, column of a data frame, or Oracle
         What is compared. An `Oracle`, such as ``error.oracle`` after a fault, brings its
         similarity and everything that was paid for.
-    similarity : Similarity
-        The expensive function; wrap your own with `fewpairs.similarity`.
+    similarity : Similarity or str
+        The expensive function; wrap your own with `fewpairs.similarity`. A name such as
+        "jaro_winkler" stands for the ready one.
     above : float
         Pairs with at least this similarity match.
     below : float

@@ -113,6 +113,7 @@ class Found:
             Of two sets: new items for the second one.
         ids : sequence
             Names of the new items, where the old ones have names; with others a pair of sequences.
+            Of rows of a data frame and of records also the name of a column or field.
         recall : float, optional
             As for `find_pairs`: of the pairs with a new item, and so of all. By default that of the
             first call.

@@ -73,6 +73,17 @@ def _looked_up(ids: Any, items: Items) -> Any:
     return cells
 
 
+def ids_of_new(ids: Any, oracle: Oracle, before: tuple[int, int]) -> Any:
+    """Return the ids of new items, where the name of a column or field stands for them."""
+    if not isinstance(ids, str):
+        return ids
+    sides = [(oracle.items, before[0])]
+    sides += [] if oracle.square else [(oracle.others, before[1])]
+    fresh = [items.subset(range(old, len(items))) for items, old in sides]
+    looked_up = [_looked_up(ids, items) for items in fresh if len(items)]
+    return looked_up[0] if len(looked_up) == 1 else looked_up
+
+
 def longer_ids(
     old: Ids, new: Any, before: tuple[int, int], shape: tuple[int, int], *, square: bool
 ) -> Ids:

@@ -38,8 +38,8 @@ class PairsPlan(NamedTuple):
 
     @property
     def high(self) -> int:
-        """Evaluations in all, with a guide that is of some use."""
-        return self._in_all(_MOST)
+        """Evaluations in all, with a guide that is of some use; never worse than a useless one."""
+        return max(min(self._in_all(_MOST), self.blind + self.all_pairs // 2), self.low)
 
     def _in_all(self, for_each: int) -> int:
         together = self.blind + for_each * self.matches
@@ -124,10 +124,11 @@ def plan_pairs(
     counts |= {} if matches is None else {"matches": matches}
     for name, count in counts.items():
         if not is_whole(count) or count < (0 if name == "matches" else 1):
+            many = hasattr(count, "__len__")
             raise InputError(
-                f"{name} is {count!r}.",
+                f"{name} is a {type(count).__name__}." if many else f"{name} is {count!r}.",
                 "It is a number of items, or of pairs that match.",
-                "Pass a positive integer.",
+                f"Pass {name}=len(…)." if many else "Pass a positive integer.",
             )
     square = others is None
     m = n if others is None else others

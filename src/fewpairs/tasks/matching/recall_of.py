@@ -20,6 +20,7 @@ from fewpairs.run.arguments import as_oracle, evaluations_of
 from fewpairs.similarities.cost import CostOption
 from fewpairs.similarities.patience import WhenMissing
 from fewpairs.tasks.matching.blind import Blind
+from fewpairs.tasks.matching.found import Found
 from fewpairs.tasks.matching.identity import Ids, read_ids
 from fewpairs.tasks.matching.labels import Labels
 from fewpairs.tasks.matching.symmetry import check_symmetry, unlimited
@@ -56,7 +57,7 @@ def recall_of(
 
     Parameters
     ----------
-    candidates : array of shape (n_pairs, 2), pair of arrays, or data frame
+    candidates : array of shape (n_pairs, 2), pair of arrays, data frame, or Found
         Positions of both items, or their ids where `ids` are given. A frame has the columns left
         and right, as `Found.to_pandas` makes them.
     items, similarity, above, below, others, ids : as for `find_pairs`
@@ -71,7 +72,7 @@ def recall_of(
     -------
     Recall
         Its `precision` is the share of the candidates that match, `examples` are matches that are
-        missing among them, `evaluations` what it took.
+        missing among them, with your ids where you gave some, `evaluations` what it took.
 
     Examples
     --------
@@ -99,7 +100,8 @@ def recall_of(
     )
     threshold.check_range(oracle.similarity)
     universe = Universe(*oracle.shape, square=oracle.square, symmetric=oracle.symmetric)
-    keys = _keys(candidates, universe, read_ids(ids, oracle))
+    names = read_ids(ids, oracle)
+    keys = _keys(candidates, universe, names)
     allowed = universe.size
     if budget is not None:
         each = oracle.planner.per_entry
@@ -127,7 +129,8 @@ def recall_of(
         blind = Blind(oracle, universe, threshold, labels, price, rng)
         stated = blind.state_of_candidates(wanted)
         rows, columns = universe.places(blind.missed)
-        examples = rows, columns, oracle.entries(rows, columns)
+        scores = oracle.entries(rows, columns)
+        examples = names.name(rows), names.name(columns, right=True), scores
         spent = oracle.spent
         stated = replace(stated, skipped=len(oracle.skipped))
     precision = float(matching.mean()) if len(keys) else None
@@ -136,6 +139,8 @@ def recall_of(
 
 def _keys(candidates: Any, universe: Universe, ids: Ids) -> IntArray:
     """Return different keys of candidates, in order."""
+    if isinstance(candidates, Found):
+        return _keys_of_found(candidates, universe)
     left, right = _sides(candidates)
     sides = [
         _positions(side, names, length)
@@ -152,6 +157,17 @@ def _keys(candidates: Any, universe: Universe, ids: Ids) -> IntArray:
             "Leave such pairs out.",
         )
     return distinct(universe.keys(*sides))
+
+
+def _keys_of_found(found: Found, universe: Universe) -> IntArray:
+    if found.shape != (universe.n, universe.m):
+        raise InputError(
+            f"the candidates were found among {found.shape} items, and there are "
+            f"{(universe.n, universe.m)}.",
+            "Their positions would name other items.",
+            "Pass the items that they were found among.",
+        )
+    return distinct(universe.keys(found.left, found.right))
 
 
 def _sides(candidates: Any) -> tuple[list[Any], list[Any]]:

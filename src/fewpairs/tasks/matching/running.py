@@ -177,6 +177,11 @@ class Run:
             items = self._universe.n + self._universe.m
             few = left <= max(_FEW, _TIMES * len(search.labels))
             count = left if few else max(len(search.labels), _FOR_EACH * items)
+        if self._allowed >= self._universe.size:
+            # Few matches take more blind pairs than were expected: the bar must not stand at its
+            # end while most of them are evaluated.
+            ahead = min(count, left) * self._oracle.planner.per_entry
+            self._oracle.replan(self._oracle.spent + ahead)
         before = distinct(*(b.keys for b in self._blind)) if self._blind else None
         blind = self._charged(
             "blind",
