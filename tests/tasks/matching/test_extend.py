@@ -7,7 +7,7 @@ import pytest
 from examples import Counter
 
 import fewpairs as fp
-from fewpairs.error.recall import Recall
+from fewpairs.error.recall import Recall, blind_pairs
 from fewpairs.errors import (
     BudgetError,
     InputError,
@@ -137,6 +137,8 @@ def test_bounds_of_old_and_new_pairs_add_up():
     assert both.value == 130 / (130 + 5 + 4)
     assert both.high == 1.0
     assert (both.met, both.missed, both.reached) == (13, 1, False)
+    # What it would take is told with the chance that an extension has, not that of a first call.
+    assert both.needed == blind_pairs(0.9, 40, 700, tail=0.9 * 0.0025 / 2)
     chances = [sum(Earlier(nothing, nothing, old, k).tails) for k in range(1, 60)]
     assert sum(chances) <= 0.0025 * (1 + 1e-12)
 
@@ -216,7 +218,13 @@ def test_after_a_fault_only_the_rest_is_paid_for():
     broken[0], stop = True, len(counter.asked) + price // 2
     with pytest.raises(SimilarityError) as caught:
         found.extend(range(60, 80), **options)
-    again = found.extend(caught.value.oracle, **options)
+    with pytest.raises(InputError, match="beside an oracle"):
+        found.extend(caught.value.oracle, others=[1], **options)
+    done = []
+    again = found.extend(
+        caught.value.oracle, progress=lambda now, _: done.append(now) or True, **options
+    )
+    assert done[-1] > 0
     np.testing.assert_array_equal(again.left, whole.left)
     assert str(again.recall) == str(whole.recall)
     assert len(counter.asked) <= before + 2 * price + 1

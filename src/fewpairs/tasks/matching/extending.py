@@ -6,19 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from fewpairs.arrays import FloatArray, RandomState, is_whole
+from fewpairs.arrays import FloatArray, RandomState
 from fewpairs.error.recall import Recall, check_recall
-from fewpairs.errors import BudgetError, InputError, NotAttachedError, RecallMissedWarning, warn
+from fewpairs.errors import InputError, NotAttachedError, RecallMissedWarning, warn
 from fewpairs.items.items import Items, as_items
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import one_blas_thread
+from fewpairs.run.arguments import as_oracle, evaluations_of
 from fewpairs.tasks.matching.earlier import Earlier
 from fewpairs.tasks.matching.found import Found
 from fewpairs.tasks.matching.guides import ARRAY, as_guides, reusable
 from fewpairs.tasks.matching.identity import longer_ids
 from fewpairs.tasks.matching.running import Run, added
 from fewpairs.tasks.matching.search import best_first
+from fewpairs.tasks.matching.symmetry import unlimited
 from fewpairs.tasks.matching.threshold import Threshold
 from fewpairs.tasks.matching.universe import Universe
 
@@ -46,7 +48,10 @@ def extend(
     universe = Universe(
         *oracle.shape, square=oracle.square, symmetric=oracle.symmetric, old=found.shape
     )
-    allowed = _allowed(budget, universe.size, oracle.planner.per_entry)
+    allowed = unlimited(universe)
+    if budget is not None:
+        each = oracle.planner.per_entry
+        allowed = evaluations_of(budget, universe.size * each) // each
     guides = as_guides(
         _guide(found, guide),
         oracle.items,
@@ -135,7 +140,7 @@ def _longer(
                 "It must be that of the same extension, which has the old items too.",
                 "Pass error.oracle of the call that was stopped.",
             )
-        return new_items
+        return as_oracle(new_items, None, others, n_jobs, progress)
     if old.square and others is not None:
         raise InputError(
             "others were given for pairs within one set of items.",
@@ -157,21 +162,6 @@ def _joined(old: Items, new: Any, oracle: Oracle) -> Items:
         array = np.asarray(items.values)
         items = as_items(array) if array.dtype.kind in "biuf" else items
     return old.joined(items)
-
-
-def _allowed(budget: float | None, pairs: int, per_entry: int) -> int:
-    if budget is None:
-        return 2 * pairs  # also their other orders
-    if is_whole(budget) and budget > 0:
-        return int(budget) // per_entry
-    if isinstance(budget, (float, np.floating)) and 0 < budget < 1:
-        return int(budget * pairs)
-    raise BudgetError(
-        f"budget is {budget!r}.",
-        "It is what the new items may cost.",
-        "Pass a number of evaluations (a positive integer), or a share of the pairs with at least "
-        "one new item (a float between 0 and 1).",
-    )
 
 
 def _guide(found: Found, guide: Any) -> Any:

@@ -24,7 +24,7 @@ _NARROW = 4
 
 def has_neighbours(guide: Guide) -> bool:
     """Say whether a guide is wide enough for a neighbourhood."""
-    return guide.left.shape[1] >= _NARROW
+    return bool(guide.left.shape[1] >= _NARROW)
 
 
 def nearness_of(guides: list[Guide], rng: np.random.Generator, *, square: bool) -> list[Guide]:

@@ -136,15 +136,14 @@ class Run:
 
     def blind_values(self) -> FloatArray:
         """Return the similarities of the pairs that were drawn blindly, for a histogram."""
-        keys = [blind.keys for blind in self._blind[:1]]
+        keys: IntArray = np.empty(0, dtype=np.int64)
         if "all_pairs" in self.spent:
-            keys = [self._universe.draw(_SHOWN, np.empty(0, dtype=np.int64), self._blind_rng)]
-        values = [np.empty(0)]
-        for some in keys:
-            # In order, so that every so-many-th is as uniform as all.
-            shown = some[:: len(some) // _SHOWN + 1]
-            values.append(self._oracle.entries(*self._universe.places(shown)))
-        return np.concatenate(values)
+            keys = self._universe.draw(_SHOWN, keys, self._blind_rng)
+        elif self._blind:
+            keys = self._blind[0].keys
+        # In order, so that every so-many-th is as uniform as all.
+        shown = keys[:: max(1, -(-len(keys) // _SHOWN))]
+        return self._oracle.entries(*self._universe.places(shown))
 
     # ------------------------------------------------------------------ steps
 
@@ -243,16 +242,18 @@ class Run:
     # ------------------------------------------------------------------ the statement
 
     def _state(self) -> Recall:
-        matches = [blind.matches for blind in self._blind]
-        return self._joined(self._blind[-1].state(self._recall, np.concatenate(matches)))
+        return self._joined(self._blind[-1].state(self._recall, self._blind_matches))
+
+    @property
+    def _blind_matches(self) -> IntArray:
+        return np.concatenate([blind.matches for blind in self._blind])
 
     def _joined(self, stated: Recall) -> Recall:
         return stated if self._earlier is None else self._earlier.joined(stated)
 
     def _stated(self, search: Search) -> tuple[Recall, IntArray]:
         if self._blind:
-            matches = np.concatenate([blind.matches for blind in self._blind])
-            return self._state(), self._blind[-1].found(matches)
+            return self._state(), self._blind[-1].found(self._blind_matches)
         stated = state_recall(
             search.labels.found,
             rest=search.left,
