@@ -29,9 +29,10 @@ def ask(
     residuals = np.zeros(len(drawn)) if residuals is None else np.asarray(residuals, dtype=float)
     stands_for = np.full(len(drawn), 100.0) if stands_for is None else np.asarray(stands_for)
     facts = {"n_pairs": 10_000, "orders": 2} | facts
-    directions = [Direction(block, 100, 0.0)]
+    directions = [Direction(block, 100, 0.0, np.arange(len(block)))]
     if rows is not None:
-        directions.append(Direction(np.asarray(rows, dtype=float), 200, 0.0))
+        rows = np.asarray(rows, dtype=float)
+        directions.append(Direction(rows, 200, 0.0, np.arange(len(rows))))
     return Tails(
         lines=EvaluatedLines(directions, middle),
         drawn=DrawnPairs(drawn, stands_for, residuals),

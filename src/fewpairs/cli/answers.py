@@ -95,7 +95,7 @@ def tell(
         typer.echo(json.dumps(facts, ensure_ascii=False))
         return
     spent = _counted(found.evaluations, "evaluation")
-    told = f"{_counted(pairs, 'pair')} found among {_all_pairs(compared):,}"
+    told = f"{_counted(pairs, 'pair')} found among {found.recall.pairs:,}"
     if found.recall.of == "neighbours":
         told = f"{_counted(pairs, 'neighbour')} of {_counted(len(compared.left), 'row')}"
     lines = [f"{told}, by {spent}.", str(found.recall)]
@@ -105,13 +105,6 @@ def tell(
         lines.append(f"saved to {output}")
     # Standard output holds nothing but a table where one goes there.
     typer.echo("\n".join(lines), err=STANDARD_OUTPUT in (output, groups))
-
-
-def _all_pairs(compared: Compared) -> int:
-    n, m = compared.oracle.shape
-    if not compared.oracle.square:
-        return n * m
-    return n * (n - 1) // (2 if compared.oracle.symmetric else 1)
 
 
 def _counted(count: int, what: str) -> str:

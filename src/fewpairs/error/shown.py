@@ -16,7 +16,7 @@ from fewpairs.error.unseen import Unseen
 from fewpairs.numerics import parts
 from fewpairs.oracle.known import Known
 
-#: Values that are looked at in one go, 8 MB; and, about, of which the middle is taken.
+#: Values that are looked at in one go, 8 MB; and how many, or up to twice as many, tell the middle.
 _BLOCK, _SAMPLE = 2**20, 2**20
 
 
@@ -50,14 +50,14 @@ class Direction(NamedTuple):
         Lines of this direction that were not evaluated.
     share : float
         Of all lines of this direction, those that were.
-    rows : ndarray or None
-        Of the lines, what belongs to items that have none themselves; None for all.
+    rows : ndarray
+        Places in the lines that belong to items which have none themselves.
     """
 
     lines: FloatArray
     left: int
     share: float
-    rows: IntArray | None = None
+    rows: IntArray
 
     @property
     def width(self) -> int:
@@ -66,15 +66,13 @@ class Direction(NamedTuple):
 
     def blocks(self) -> Iterator[FloatArray]:
         """Give the values, some rows at a time: a copy of all would double a run's memory."""
-        rows = np.arange(len(self.lines)) if self.rows is None else self.rows
-        for part in parts(len(rows), max(1, _BLOCK // max(self.width, 1))):
-            yield self.lines[rows[part]]
+        for part in parts(len(self.rows), max(1, _BLOCK // max(self.width, 1))):
+            yield self.lines[self.rows[part]]
 
     def sample(self) -> FloatArray:
         """Return the values, or every so-many-th row of them where there are many."""
-        rows = np.arange(len(self.lines)) if self.rows is None else self.rows
-        step = max(1, len(rows) * self.width // _SAMPLE)
-        return self.lines[rows[::step]].ravel()
+        step = max(1, len(self.rows) * self.width // _SAMPLE)
+        return self.lines[self.rows[::step]].ravel()
 
 
 @dataclass(frozen=True, eq=False)

@@ -69,7 +69,7 @@ def whole_rows(oracle: Oracle) -> Iterator[tuple[IntArray, FloatArray]]:
     lines = oracle.columns(np.arange(m)) if blocks else None
     for part in parts(n, max(1, _AT_A_TIME // m)):
         rows: IntArray = np.arange(part.start, part.stop)
-        yield rows, _pair_by_pair(oracle, rows) if lines is None else lines[rows]
+        yield rows, pair_by_pair(oracle, rows) if lines is None else lines[rows]
 
 
 def all_matches(oracle: Oracle, universe: Universe, threshold: Threshold) -> IntArray:
@@ -82,7 +82,8 @@ def all_matches(oracle: Oracle, universe: Universe, threshold: Threshold) -> Int
     return np.concatenate(keys)
 
 
-def _pair_by_pair(oracle: Oracle, rows: IntArray) -> FloatArray:
+def pair_by_pair(oracle: Oracle, rows: IntArray) -> FloatArray:
+    """Return whole rows without asking for an item with itself, which reads as NaN."""
     m = oracle.shape[1]
     down, across = np.repeat(rows, m), np.tile(np.arange(m), len(rows))
     apart = down != across if oracle.square else np.ones(len(down), dtype=bool)
