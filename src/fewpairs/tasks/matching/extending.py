@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from fewpairs.arrays import FloatArray, RandomState
 from fewpairs.error.recall import Recall, check_recall
@@ -155,13 +156,26 @@ def _longer(
 
 
 def _joined(old: Items, new: Any, oracle: Oracle) -> Items:
-    if new is None or (hasattr(new, "__len__") and len(new) == 0 and not isinstance(new, str)):
+    if new is None or _is_empty(new):
         return old
     items = as_items(new, records=bool(oracle.similarity.takes_records))
-    if isinstance(old.values, np.ndarray) and isinstance(items.values, list):
-        array = np.asarray(items.values)
-        items = as_items(array) if array.dtype.kind in "biuf" else items
-    return old.joined(items)
+    try:
+        if isinstance(old.values, np.ndarray) and isinstance(items.values, list):
+            array = np.asarray(items.values)
+            items = as_items(array) if array.dtype.kind in "biuf" else items
+        return old.joined(items)
+    except ValueError as error:
+        raise InputError(
+            f"the new items do not fit to the old ones, a table of the shape {old.values.shape}.",
+            "Vectors of old and new items are compared with each other.",
+            "Pass rows that are as long as the old ones.",
+        ) from error
+
+
+def _is_empty(new: Any) -> bool:
+    if sp.issparse(new):  # has no length
+        return bool(new.shape[0] == 0)
+    return hasattr(new, "__len__") and not isinstance(new, str) and len(new) == 0
 
 
 def _guide(found: Found, guide: Any) -> Any:
