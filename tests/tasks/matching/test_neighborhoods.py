@@ -88,6 +88,19 @@ def test_judges_are_judged_by_what_the_lists_hold():
     assert 0 < run._shares.mean() < 0.9
 
 
+def test_a_list_that_holds_more_than_k_as_near_as_the_last_is_no_better_than_whole():
+    """Of half of the others all are as near as the nearest: any k of them are right."""
+    groups = np.arange(N) % 2
+    oracle = fp.Oracle(range(N), fp.Precomputed((groups[:, None] == groups) * 1.0))
+    hints = np.stack([groups, 1 - groups], axis=1).astype(np.float32)
+    rng = np.random.default_rng(0)
+    run = Neighborhoods(oracle, K, N * N // 4, 0.95, rng, small_is_near=False)
+    run.carry_out([Guide("groups", hints, hints)])
+    assert len(run._shares)
+    assert (run._shares == 1.0).all()
+    assert run.stated().value == 1.0
+
+
 def test_all_rows_are_read_where_judges_alone_would_be_most_of_them():
     run, matrix, guides = run_of(guided=True, allowed=N * N)
     _, _, values = run.carry_out(guides)

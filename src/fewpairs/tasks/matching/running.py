@@ -107,7 +107,9 @@ class Run:
         )
         while search.left and not self._is_settled(search, steering):
             self._expect(steering)
-            if self._affords(count) and steering.wants_landmarks(drawn=bool(self._blind)):
+            if self._affords(search, steering, count) and steering.wants_landmarks(
+                drawn=bool(self._blind)
+            ):
                 self._buy(search, steering, count)
             elif not self._blind and steering.is_time_to_draw:
                 self._may_miss = steering.may_miss
@@ -152,10 +154,12 @@ class Run:
             self._oracle, self._universe, self._room, self._rng
         )
 
-    def _affords(self, landmarks: int) -> bool:
-        """Whether landmarks with themselves leave enough for all pairs, where all may be asked."""
+    def _affords(self, search: Search, steering: Steering, landmarks: int) -> bool:
+        """Whether landmarks fit beside what was drawn; with themselves, where all may be asked."""
+        if self._spare < 0:
+            return steering.price_of_landmarks <= self._left_to_reach(search)
         beside = self.spent["symmetry"] // 2 + self._own_entries + landmarks
-        return self._spare < 0 or self._oracle.planner.diagonal_known or beside <= self._spare
+        return self._oracle.planner.diagonal_known or beside <= self._spare
 
     def _buy(self, search: Search, steering: Steering, count: int) -> None:
         reached, found = len(search.labels), search.labels.found
