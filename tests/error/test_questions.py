@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fewpairs.error import shown
 from fewpairs.error.shown import Direction, EvaluatedLines
 from fewpairs.error.tails import NOTHING, DrawnPairs, Tails
 
@@ -48,6 +49,19 @@ def ones_in(columns: int, rows: int = 50, each: int = 2) -> np.ndarray:
     block = np.zeros((rows, columns))
     block[:each] = 1.0
     return block
+
+
+def test_lines_are_looked_at_only_in_items_that_have_none(monkeypatch):
+    lines = np.arange(20.0).reshape(10, 2)
+    direction = Direction(lines, 5, 0.1, np.array([1, 3, 4, 8]))
+    monkeypatch.setattr(shown, "_BLOCK", 6)
+    blocks = list(direction.blocks())
+    assert [len(block) for block in blocks] == [3, 1]
+    np.testing.assert_array_equal(np.concatenate(blocks), lines[[1, 3, 4, 8]])
+    np.testing.assert_array_equal(direction.sample(), lines[[1, 3, 4, 8]].ravel())
+    monkeypatch.setattr(shown, "_SAMPLE", 4)
+    np.testing.assert_array_equal(direction.sample(), lines[[1, 4]].ravel())
+    assert EvaluatedLines([direction], 10.0).farthest == 8.0
 
 
 def test_columns_and_pairs_that_agree_leave_nothing_to_ask():

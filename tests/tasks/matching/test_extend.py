@@ -163,6 +163,32 @@ def test_exact_answers_stay_exact_and_duplicates_of_old_items_are_found():
     assert len(set(more.groups().tolist())) == 3
 
 
+@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize("sides", [None, (6, 0), (0, 5), (6, 5)])
+def test_new_pairs_of_a_cheap_similarity_are_all_evaluated(symmetric, sides):
+    rng = np.random.default_rng(0)
+    matrix = (rng.random((60, 60)) < 0.1) * 1.0
+    matrix = np.maximum(matrix, matrix.T) if symmetric else matrix
+    counter = Counter(matrix)
+    similarity = counter.similarity("pair", symmetric=symmetric)
+    similarity.cheap = True
+    options = {} if sides is None else {"others": range(45)}
+    found = fp.find_pairs(range(50), similarity, above=0.5, random_state=0, **options)
+    before = len(counter.asked)
+    n, m = (60, 60) if sides is None else (50 + sides[0], 45 + sides[1])
+    options = {} if sides is None else {"others": range(45, m)}
+    more = found.extend(range(50, n), random_state=0, **options)
+    asked = counter.asked[before:]
+    assert all(max(a, b) >= 50 if sides is None else a >= 50 or b >= 45 for a, b in asked)
+    square = sides is None
+    truth = truth_of(matrix[:n, :m], square=square, symmetric=symmetric and square)
+    assert pairs_of(more) == truth
+    assert more.recall.complete
+    assert len(more.blind) == more.recall.pairs
+    limited = found.extend(range(50, n), random_state=0, budget=100, **options)
+    assert not limited.recall.complete
+
+
 def test_no_new_items_cost_nothing():
     counter = Counter(np.eye(8))
     found = fp.find_pairs(range(8), counter.similarity("pair"), above=0.5, random_state=0)

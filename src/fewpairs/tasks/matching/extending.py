@@ -15,6 +15,7 @@ from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import one_blas_thread
 from fewpairs.run.arguments import as_oracle, evaluations_of
+from fewpairs.tasks.matching.all_pairs import evaluates_all
 from fewpairs.tasks.matching.earlier import Earlier
 from fewpairs.tasks.matching.found import Found
 from fewpairs.tasks.matching.guides import ARRAY, as_guides, reusable
@@ -53,8 +54,12 @@ def extend(
     if budget is not None:
         each = oracle.planner.per_entry
         allowed = evaluations_of(budget, universe.size * each) // each
+    # Old pairs that were evaluated unasked, because all are quicker than a search, stay exact.
+    everything = "all_pairs" in found.spent and evaluates_all(
+        None, budget, oracle.similarity, universe
+    )
     guides = as_guides(
-        _guide(found, guide),
+        None if everything and guide is None else _guide(found, guide),
         oracle.items,
         None if oracle.square else oracle.others,
         oracle.similarity,
@@ -78,7 +83,7 @@ def extend(
             unasked=budget is None,
             earlier=earlier,
         )
-        stated, keys = run.carry_out(guides)
+        stated, keys = run.evaluate_all() if everything else run.carry_out(guides)
         rows, columns = universe.places(keys)
         values = oracle.entries(rows, columns)
         blind = run.blind_values()

@@ -134,7 +134,7 @@ class Run:
         stated = state_recall(
             len(keys), rest=0, drawn=0, missed=0, left=0, pairs=size, met=0, target=self._recall
         )
-        return stated, keys
+        return self._joined(stated), keys
 
     def blind_values(self) -> FloatArray:
         """Return the similarities of the pairs that were drawn blindly, for a histogram."""
