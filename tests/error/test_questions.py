@@ -64,6 +64,18 @@ def test_lines_are_looked_at_only_in_items_that_have_none(monkeypatch):
     assert EvaluatedLines([direction], 10.0).farthest == 8.0
 
 
+def test_chance_shrinks_with_the_share_of_lines_that_were_evaluated():
+    block = ones_in(20)
+    none, most, every = (
+        EvaluatedLines([Direction(block, 100, share, np.arange(50))], 0.0).beyond(0.5)
+        for share in (0.0, 0.75, 1.0)
+    )
+    assert none.low < none.mass < none.high
+    assert most.high - most.mass == pytest.approx((none.high - none.mass) / 2)
+    assert most.mass - most.low == pytest.approx((none.mass - none.low) / 2)
+    assert every.low == every.mass == every.high
+
+
 def test_columns_and_pairs_that_agree_leave_nothing_to_ask():
     values = np.random.default_rng(0).normal(size=(200, 20))
     tails = ask(values, values[:50].ravel())

@@ -302,6 +302,7 @@ def test_hard_cases_state_the_truth(matrix, above):
         ({"above": 0.5, "guide": "minilm"}, "guide is 'minilm'"),
         ({"above": 0.5, "guide": np.zeros((3, 2))}, "shape"),
         ({"above": 0.5, "guide": np.full((5, 2), np.nan)}, "not finite"),
+        ({"above": 0.5, "guide": (np.ones((5, 2)), np.ones((5, 2)))}, "a pair of tables"),
         ({"above": 0.5, "ids": list("abcd")}, "4 entries for 5 items"),
         ({"above": 0.5, "ids": list("abcda")}, "'a' more than once"),
         ({"above": 0.5, "one_to_one": True}, "within one set"),
