@@ -50,6 +50,28 @@ def ones_in(columns: int, rows: int = 50, each: int = 2) -> np.ndarray:
     return block
 
 
+def test_lines_are_looked_at_only_in_items_that_have_none():
+    lines = np.arange(20_000.0).reshape(10_000, 2)
+    without = np.delete(np.arange(10_000), [0, 4096, 9_999])
+    direction = Direction(lines, without, 5, 0.1)
+    blocks = list(direction.blocks())
+    assert len(blocks) > 1
+    np.testing.assert_array_equal(np.concatenate(blocks), lines[without])
+    assert EvaluatedLines([direction], 10.0).farthest == 19_997.0 - 10.0
+
+
+def test_chance_shrinks_with_the_share_of_lines_that_were_evaluated():
+    block = ones_in(20)
+    none, most, every = (
+        EvaluatedLines([Direction(block, np.arange(50), 100, share)], 0.0).beyond(0.5)
+        for share in (0.0, 0.75, 1.0)
+    )
+    assert none.low < none.mass < none.high
+    assert most.high - most.mass == pytest.approx((none.high - none.mass) / 2)
+    assert most.mass - most.low == pytest.approx((none.mass - none.low) / 2)
+    assert every.low == every.mass == every.high
+
+
 def test_columns_and_pairs_that_agree_leave_nothing_to_ask():
     values = np.random.default_rng(0).normal(size=(200, 20))
     tails = ask(values, values[:50].ravel())

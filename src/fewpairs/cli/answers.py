@@ -99,12 +99,12 @@ def tell(
     spent = _counted(found.evaluations, "evaluation")
     cost = compared.oracle.planner.cost
     spent += "" if cost is None else f" for {cost.written(found.evaluations)}"
-    told = f"{_counted(pairs, 'pair')} found among {_all_pairs(compared):,}"
+    told = f"{_counted(pairs, 'pair')} found among {found.recall.pairs:,}"
     if found.recall.of == "neighbours":
         told = f"{_counted(pairs, 'neighbour')} of {_counted(len(compared.left), 'row')}"
     elif pairs < found.recall.found:
         told = f"{_counted(pairs, 'pair')} kept, one to one, of those found among "
-        told += f"{_all_pairs(compared):,}"
+        told += f"{found.recall.pairs:,}"
     lines = [f"{told}, by {spent}.", str(found.recall)]
     if labels is not None:
         lines.append(f"{_counted(several, 'group')} of more than one row, saved to {groups}")
@@ -112,13 +112,6 @@ def tell(
         lines.append(f"saved to {output}")
     # Standard output holds nothing but a table where one goes there.
     typer.echo("\n".join(lines), err=STANDARD_OUTPUT in (output, groups))
-
-
-def _all_pairs(compared: Compared) -> int:
-    n, m = compared.oracle.shape
-    if not compared.oracle.square:
-        return n * m
-    return n * (n - 1) // (2 if compared.oracle.symmetric else 1)
 
 
 def _counted(count: int, what: str) -> str:

@@ -166,9 +166,9 @@ def state_recall(
     least = min(_fewest_unreached(missed, rest, drawn, tails[1]), middle)
     needed = 0 if target is None else blind_pairs(target, found, pairs)
     return Recall(
-        value=_share(found, middle - missed),
-        low=_share(found, most - missed),
-        high=_share(found, least - missed),
+        value=share_found(found, middle - missed),
+        low=share_found(found, most - missed),
+        high=share_found(found, least - missed),
         found=found,
         blind=drawn,
         met=met,
@@ -206,7 +206,8 @@ def check_recall(recall: object) -> float:
     return float(recall)
 
 
-def _share(found: int, missing: int) -> float:
+def share_found(found: int, missing: int) -> float:
+    """Return the recall of an answer that lacks so many; of nothing, nothing is missing."""
     return 1.0 if missing == 0 else found / (found + missing)
 
 

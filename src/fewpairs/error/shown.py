@@ -116,7 +116,7 @@ class EvaluatedLines:
         unit = self.farthest  # in its units even fourth powers are numbers
         if unit <= threshold or unit == 0:
             return None
-        of_lines, fourth, values = [], 0.0, 0.0
+        of_lines, values = [], 0.0
         for direction in self.directions:
             of_each = np.zeros(direction.lines.shape[1])
             for block in direction.blocks():
@@ -124,12 +124,11 @@ class EvaluatedLines:
                 inside = far > threshold
                 mass = np.where(inside, (far / unit) ** 2, 0.0)
                 of_each += mass.sum(axis=0)
-                fourth += float((mass**2).sum())
                 values += float(((block[inside] / unit) ** 2).sum())
             of_lines.append(of_each)
         each = np.concatenate(of_lines)
         total = float(each.sum())
-        lumps = min(total**2 / float(each @ each), total**2 / fourth)
+        lumps = total**2 / float(each @ each)  # what lies in one line is one lump
         low = float(scipy.special.gammaincinv(lumps, (1 - CONFIDENCE) / 2)) / lumps
         high = float(scipy.special.gammaincinv(lumps + 1, (1 + CONFIDENCE) / 2)) / lumps
         chance = np.sqrt(max(0.0, 1 - min(d.share for d in self.directions)))

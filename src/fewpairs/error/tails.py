@@ -43,6 +43,8 @@ _AS_LARGE, _BADLY_WRONG, _QUITE_WRONG = 0.5, 0.05, 1 / 3
 _MOST_DRAWN = 0.25
 #: Values that differ by less than this are one value.
 _ROUNDING = 1e-12
+#: A threshold lies so far above a drawn value that its equals, rounded otherwise, do not pass.
+_JUST_ABOVE = 1 + 1e-9
 #: Of what lines show beyond everything drawn, more than this is of another kind: then that is what
 #: lies there.
 _MOSTLY = 0.5
@@ -168,7 +170,7 @@ class Tails:
         that is telling, and so are values of another kind, more than twice as large as the largest.
         Unless what was bought explains it.
         """
-        threshold = float(self.drawn_far.max(initial=0.0)) * (1 + 1e-9)
+        threshold = float(self.drawn_far.max(initial=0.0)) * _JUST_ABOVE
         shown = self.lines.beyond(threshold)
         if shown is None:
             return NOTHING, False
@@ -264,4 +266,4 @@ def _threshold(drawn: FloatArray) -> float:
     if allowed >= len(drawn):
         return -1.0
     # Equal values must lie on the same side, rounding or not.
-    return float(np.sort(drawn)[::-1][allowed]) * (1 + 1e-9)
+    return float(np.sort(drawn)[::-1][allowed]) * _JUST_ABOVE

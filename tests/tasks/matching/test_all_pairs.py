@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from examples import Counter
@@ -10,6 +12,9 @@ import fewpairs as fp
 from fewpairs.errors import InputError, SimilarityError
 from fewpairs.numerics import distinct
 from fewpairs.tasks.matching import all_pairs as module
+from fewpairs.tasks.matching import running
+from fewpairs.tasks.matching.threshold import Threshold
+from fewpairs.tasks.matching.universe import Universe
 
 NAMES = [
     f"{first} {last}"
@@ -143,9 +148,28 @@ def test_no_pairs_at_all():
     assert len(fp.find_nearest(["alone"], ALIKE, k=2)) == 0
 
 
-def test_a_histogram_shows_what_was_evaluated():
+@pytest.mark.parametrize("most", [100, 2000])
+def test_a_histogram_shows_what_was_evaluated(monkeypatch, most):
+    monkeypatch.setattr(running, "_SHOWN", most)
     found = fp.find_pairs(NAMES, ALIKE, above=0.9, random_state=0)
-    assert len(found.blind) == len(NAMES) * (len(NAMES) - 1) // 2
+    assert len(found.blind) == min(most, len(NAMES) * (len(NAMES) - 1) // 2)
+
+
+@pytest.mark.parametrize(("most", "shown"), [(400, 400), (399, 200), (150, 134)])
+def test_of_many_blind_pairs_every_so_many_th_is_shown(monkeypatch, most, shown):
+    monkeypatch.setattr(running, "_SHOWN", most)
+    oracle = fp.Oracle(range(60), fp.Precomputed(np.arange(3600.0).reshape(60, 60)))
+    universe = Universe(60, 60, square=True, symmetric=False)
+    run = running.Run(
+        oracle, universe, Threshold.of(0.5, None), 10_000, 0.95, np.random.default_rng(0)
+    )
+    keys = universe.everything()[:400]
+    run._blind = [SimpleNamespace(keys=keys)]
+    values = run.blind_values()
+    assert len(values) == shown
+    # From first to last, as far as a step reaches.
+    assert values[0] == keys[0]
+    assert values[-1] >= keys[-3]
 
 
 def test_different_integers_in_order():

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from examples import Counter
 
 import fewpairs as fp
-from fewpairs.error.recall import Recall
+from fewpairs.error.recall import Recall, blind_pairs
 from fewpairs.errors import (
     BudgetError,
     InputError,
@@ -16,6 +19,8 @@ from fewpairs.errors import (
     SimilarityError,
 )
 from fewpairs.numerics import contains
+from fewpairs.similarities.symmetrized import Symmetrized
+from fewpairs.tasks.matching import running
 from fewpairs.tasks.matching.earlier import Earlier
 from fewpairs.tasks.matching.found import Found
 from fewpairs.tasks.matching.proposals import propose
@@ -137,6 +142,11 @@ def test_bounds_of_old_and_new_pairs_add_up():
     assert both.value == 130 / (130 + 5 + 4)
     assert both.high == 1.0
     assert (both.met, both.missed, both.reached) == (13, 1, False)
+    exact = replace(new, complete=True)
+    assert not Earlier(nothing, nothing, old, 1).joined(exact).complete
+    assert Earlier(nothing, nothing, exact, 1).joined(exact).complete
+    # What it would take is told with the chance that an extension has, not that of a first call.
+    assert both.needed == blind_pairs(0.9, 40, 700, tail=0.9 * 0.0025 / 2)
     chances = [sum(Earlier(nothing, nothing, old, k).tails) for k in range(1, 60)]
     assert sum(chances) <= 0.0025 * (1 + 1e-12)
 
@@ -151,6 +161,32 @@ def test_exact_answers_stay_exact_and_duplicates_of_old_items_are_found():
     assert more.recall.low == 1.0
     assert more.evaluations == 15
     assert len(set(more.groups().tolist())) == 3
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize("sides", [None, (6, 0), (0, 5), (6, 5)])
+def test_new_pairs_of_a_cheap_similarity_are_all_evaluated(symmetric, sides):
+    rng = np.random.default_rng(0)
+    matrix = (rng.random((60, 60)) < 0.1) * 1.0
+    matrix = np.maximum(matrix, matrix.T) if symmetric else matrix
+    counter = Counter(matrix)
+    similarity = counter.similarity("pair", symmetric=symmetric)
+    similarity.cheap = True
+    options = {} if sides is None else {"others": range(45)}
+    found = fp.find_pairs(range(50), similarity, above=0.5, random_state=0, **options)
+    before = len(counter.asked)
+    n, m = (60, 60) if sides is None else (50 + sides[0], 45 + sides[1])
+    options = {} if sides is None else {"others": range(45, m)}
+    more = found.extend(range(50, n), random_state=0, **options)
+    asked = counter.asked[before:]
+    assert all(max(a, b) >= 50 if sides is None else a >= 50 or b >= 45 for a, b in asked)
+    square = sides is None
+    truth = truth_of(matrix[:n, :m], square=square, symmetric=symmetric and square)
+    assert pairs_of(more) == truth
+    assert more.recall.complete
+    assert len(more.blind) == more.recall.pairs
+    limited = found.extend(range(50, n), random_state=0, budget=100, **options)
+    assert not limited.recall.complete
 
 
 def test_no_new_items_cost_nothing():
@@ -169,6 +205,10 @@ def test_vectors_and_their_own_guide_go_on():
     found = fp.find_pairs(points[:60], similarity, above=0.9, random_state=0)
     more = found.extend(points[60:].tolist(), random_state=0)
     assert {(k, 60 + k) for k in range(20)} <= pairs_of(more)
+    assert more.oracle.items.kind == "vectors"
+    assert (np.diff(more.similarities) <= 0).all()
+    squares = ((points[more.left] - points[more.right]) ** 2).sum(axis=1)
+    np.testing.assert_allclose(more.similarities, np.exp(-squares))
 
 
 @pytest.mark.parametrize("budget", [1, 30, 200, 0.2])
@@ -183,6 +223,49 @@ def test_a_budget_is_for_the_new_items_and_never_exceeded(budget):
     allowed = budget if isinstance(budget, int) else int(budget * new_pairs)
     assert 0 < len(counter.asked) - before <= allowed
     assert more.recall.low <= len(more) / len(truth_of(matrix))
+
+
+def test_a_budget_counts_evaluations_where_an_entry_takes_two():
+    matrix, hints, _ = grouped(40)
+    counter = Counter(matrix)
+    both_orders = Symmetrized(counter.similarity("pair", symmetric=False))
+    found = fp.find_pairs(range(30), both_orders, above=0.5, guide=hints[:30], random_state=0)
+    before = len(counter.asked)
+    found.extend(range(30, 40), guide=hints, budget=60, random_state=0)
+    assert 40 < len(counter.asked) - before <= 60
+
+
+def test_what_could_not_be_stated_before_is_not_told_again():
+    """Warnings are errors here; the new pairs alone cannot mend what the old ones lack."""
+    matrix, hints, _ = grouped(80)
+    similarity = fp.Precomputed(matrix)
+    found = fp.find_pairs(range(60), similarity, above=0.5, guide=None, budget=50, random_state=0)
+    more = found.extend(range(60, 80), guide=hints, random_state=0)
+    assert not found.recall.reached
+    assert not more.recall.reached
+
+
+def test_each_call_draws_anew_with_the_same_seed_and_knows_what_was_found(monkeypatch):
+    drawn, noted = [], []
+    make, note = running.Run.__init__, running.Search.note
+
+    def making(self, *args, **options):
+        make(self, *args, **options)
+        drawn.append(self._blind_rng.bit_generator.state["state"]["state"])
+
+    def noting(self, rows, columns):
+        noted.append(set(zip(rows.tolist(), columns.tolist(), strict=True)))
+        note(self, rows, columns)
+
+    monkeypatch.setattr(running.Run, "__init__", making)
+    monkeypatch.setattr(running.Search, "note", noting)
+    matrix, hints, _ = grouped(60)
+    similarity = fp.Precomputed(matrix)
+    calls = [fp.find_pairs(range(40), similarity, above=0.5, guide=hints[:40], random_state=0)]
+    for n in (50, 60):
+        calls.append(calls[-1].extend(range(n - 10, n), guide=hints[:n], random_state=0))
+    assert len(set(drawn)) == 3
+    assert noted == [pairs_of(found) for found in calls[:2]]
 
 
 def test_a_histogram_shows_old_and_new_pairs_in_proportion():
@@ -216,7 +299,13 @@ def test_after_a_fault_only_the_rest_is_paid_for():
     broken[0], stop = True, len(counter.asked) + price // 2
     with pytest.raises(SimilarityError) as caught:
         found.extend(range(60, 80), **options)
-    again = found.extend(caught.value.oracle, **options)
+    with pytest.raises(InputError, match="beside an oracle"):
+        found.extend(caught.value.oracle, others=[1], **options)
+    done = []
+    again = found.extend(
+        caught.value.oracle, progress=lambda now, _: done.append(now) or True, **options
+    )
+    assert done[-1] > 0
     np.testing.assert_array_equal(again.left, whole.left)
     assert str(again.recall) == str(whole.recall)
     assert len(counter.asked) <= before + 2 * price + 1
@@ -243,6 +332,19 @@ def test_what_cannot_be_extended_says_why():
         bare.extend([20])
     with pytest.raises(InputError, match="oracle of"):
         found.extend(fp.Oracle(range(5), similarity), guide="auto")
+    points = np.random.default_rng(0).normal(size=(20, 3))
+    vectors = fp.find_pairs(points, fp.VectorSimilarity("rbf", gamma=1.0), above=0.9)
+    for ragged in ([[1.0, 2.0]], np.ones((2, 4)), [[1.0], [1.0, 2.0]], np.ones(3)):
+        with pytest.raises(InputError, match="do not fit to the old ones"):
+            vectors.extend(ragged)
+
+
+def test_sparse_items_go_on():
+    rows = sp.csr_array(np.eye(12))
+    found = fp.find_pairs(rows, fp.VectorSimilarity("cosine"), above=0.9)
+    more = found.extend(rows[:2]).extend(rows[:0])
+    assert pairs_of(more) == {(0, 12), (1, 13)}
+    assert more.oracle.items.kind == "sparse"
 
 
 def test_names_and_assignments_that_do_not_fit_are_refused():
@@ -259,8 +361,6 @@ def test_names_and_assignments_that_do_not_fit_are_refused():
 
 
 def test_a_recall_that_new_items_cannot_state_is_told(monkeypatch):
-    from fewpairs.tasks.matching import running
-
     matrix = np.eye(260)
     matrix[0, 1] = matrix[1, 0] = 1.0
     hints = np.random.default_rng(0).normal(size=(260, 4))

@@ -92,18 +92,52 @@ def test_a_budget_is_never_exceeded(budget, guide, others):
     assert found.recall.low <= len(found) / len(truth) + 1e-12
 
 
+def test_landmarks_that_come_after_the_draw_leave_it_paid_for():
+    """The guide tells groups of four and nothing of the rest, which blind pairs meet."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(50), 4)
+    matrix = (groups[:, None] == groups) * 1.0
+    i, j = rng.integers(200, size=(2, 60))
+    matrix[i, j] = matrix[j, i] = 1.0
+    counter = Counter(matrix)
+    hints = rng.normal(size=(50, 16))[groups] + 0.01 * rng.normal(size=(200, 16))
+    found = fp.find_pairs(
+        range(200),
+        counter.similarity("pairs"),
+        above=0.5,
+        budget=5800,
+        guide=hints,
+        random_state=0,
+    )
+    assert found.spent["blind"] > 3000
+    assert len(counter.asked) == found.evaluations <= 5800
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2])
+def test_the_check_of_symmetry_is_part_of_a_budget(share):
+    matrix = np.triu(np.random.default_rng(0).random((20, 20)) < share, 1) * 1.0
+    counter = Counter(matrix + matrix.T)
+    found = fp.find_pairs(
+        range(20), counter.similarity("pairs"), above=0.5, budget=150, guide=None, random_state=0
+    )
+    assert found.spent["symmetry"] == 16
+    assert len(counter.asked) == found.evaluations <= 150
+
+
 @pytest.mark.parametrize("spare", [0, 5, 9, 30])
 @pytest.mark.parametrize("guide", [True, False])
 def test_a_budget_of_all_pairs_pays_for_nothing_beside_them(spare, guide):
-    counter = Counter(np.eye(40))
-    hints = np.random.default_rng(0).normal(size=(40, 5)) if guide else None
+    matrix = np.eye(40)
+    matrix[0, 1] = matrix[1, 0] = 1.0
+    counter = Counter(matrix)
+    hints = np.random.default_rng(2).normal(size=(40, 5)) if guide else None
     found = fp.find_pairs(
         range(40),
         counter.similarity("pairs"),
         above=0.5,
         budget=780 + spare,
         guide=hints,
-        random_state=1,
+        random_state=2,
     )
     assert len(counter.asked) == found.evaluations <= 780 + spare
     assert found.recall.reached
@@ -268,6 +302,7 @@ def test_hard_cases_state_the_truth(matrix, above):
         ({"above": 0.5, "guide": "minilm"}, "guide is 'minilm'"),
         ({"above": 0.5, "guide": np.zeros((3, 2))}, "shape"),
         ({"above": 0.5, "guide": np.full((5, 2), np.nan)}, "not finite"),
+        ({"above": 0.5, "guide": (np.ones((5, 2)), np.ones((5, 2)))}, "a pair of tables"),
         ({"above": 0.5, "ids": list("abcd")}, "4 entries for 5 items"),
         ({"above": 0.5, "ids": list("abcda")}, "'a' more than once"),
         ({"above": 0.5, "one_to_one": True}, "within one set"),

@@ -40,6 +40,15 @@ def test_of_many_items_a_sample_is_asked_and_nobody_is_near_to_himself(monkeypat
     assert both.left[:, 0].max() == 0.0
 
 
+def test_of_one_set_both_sides_are_as_near_although_a_sample_is_asked(monkeypatch):
+    """Guides of distances have other vectors on the right, with the same products."""
+    monkeypatch.setattr(nearness, "_SAMPLE", 50)
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(200, 6))
+    (both,) = nearness.nearness_of([guide_of(2 * rows, rows / 2)], rng, square=True)
+    np.testing.assert_array_equal(both.left[:, 0], both.right[:, 1])
+
+
 def test_narrow_guides_have_no_neighbourhood_and_tiny_sets_no_neighbours():
     rng = np.random.default_rng(0)
     assert nearness.nearness_of([guide_of(rng.normal(size=(9, 3)))], rng, square=True) == []

@@ -15,14 +15,14 @@ from fewpairs.tasks.matching.neighborhoods import Neighborhoods
 N, K = 120, 4
 
 
-def run_of(guided, *, seed=0, allowed=N * N // 2, distance=False):
+def run_of(guided, *, seed=0, allowed=N * N // 2, distance=False, recall=0.95):
     """A run on a matrix without structure, with a guide that knows nothing."""
     rng = np.random.default_rng(1)
     matrix = rng.random((N, N))
     oracle = fp.Oracle(range(N), fp.Precomputed(matrix, symmetric=False))
     hints = rng.normal(size=(N, 3)).astype(np.float32)
     generator = np.random.default_rng(seed)
-    run = Neighborhoods(oracle, K, allowed, 0.95, generator, small_is_near=distance)
+    run = Neighborhoods(oracle, K, allowed, recall, generator, small_is_near=distance)
     return run, matrix, [Guide("noise", hints, hints)] if guided else []
 
 
@@ -70,6 +70,7 @@ def test_rows_that_were_read_whole_are_right_in_the_answer(distance):
     stated, judged = run.stated(), run._shares.mean()
     assert stated.value == pytest.approx((whole + (N - whole) * judged) / N)
     assert stated.low > whole / N
+    assert stated.needed == 61 * N  # 0.95^61 is just below 0.045
 
 
 def test_judges_are_judged_by_what_the_lists_hold():
@@ -86,6 +87,37 @@ def test_judges_are_judged_by_what_the_lists_hold():
     shares = [np.isin(truth[row], kept["candidates"][row]).mean() for row in kept["blind"]]
     np.testing.assert_allclose(run._shares, shares)
     assert 0 < run._shares.mean() < 0.9
+
+
+def test_a_list_that_holds_more_than_k_as_near_as_the_last_is_no_better_than_whole():
+    """Of half of the others all are as near as the nearest: any k of them are right."""
+    groups = np.arange(N) % 2
+    oracle = fp.Oracle(range(N), fp.Precomputed((groups[:, None] == groups) * 1.0))
+    hints = np.stack([groups, 1 - groups], axis=1).astype(np.float32)
+    rng = np.random.default_rng(0)
+    run = Neighborhoods(oracle, K, N * N // 4, 0.95, rng, small_is_near=False)
+    run.carry_out([Guide("groups", hints, hints)])
+    assert len(run._shares)
+    assert (run._shares == 1.0).all()
+    assert run.stated().value == 1.0
+
+
+def test_lists_grow_until_the_judges_state_the_recall():
+    run, _, guides = run_of(guided=True, allowed=2 * N * N, recall=0.6)
+    run._promising = lambda *_: 0
+    run.carry_out(guides)
+    assert not run.stated().complete
+    assert run.stated().low >= 0.6
+
+
+def test_each_item_has_k_neighbours_although_fewer_would_state_the_recall():
+    """Nine of ten would: the guide is the similarity itself."""
+    points = np.random.default_rng(0).normal(size=(N, 5)).astype(np.float32)
+    oracle = fp.Oracle(range(N), fp.Precomputed(points @ points.T))
+    run = Neighborhoods(oracle, 10, N * N, 0.4, np.random.default_rng(0), small_is_near=False)
+    rows, _, _ = run.carry_out([Guide("itself", points, points)])
+    assert not run.stated().complete
+    np.testing.assert_array_equal(rows, np.repeat(np.arange(N), 10))
 
 
 def test_all_rows_are_read_where_judges_alone_would_be_most_of_them():

@@ -55,6 +55,18 @@ def fits(monkeypatch):
 # ---------------------------------------------------------------------- what it learns from
 
 
+def test_more_landmarks_take_the_place_of_fewer_and_guides_stay():
+    matrix = random_matches()
+    search = search_of(matrix, (vectors(40, 0), vectors(40, 1)))
+    counts = [search._features.count]
+    for _ in range(2):
+        search.buy_landmarks(5)
+        counts.append(search._features.count)
+    assert counts == [2, 5, 5]
+    assert len(search.landmarks[0]) == 10
+    assert search._features.products[1].left.shape == (40, 10)
+
+
 @pytest.mark.parametrize("square", [True, False])
 def test_a_match_does_not_count_itself(square):
     """Item 0 matches three others, and these nothing else."""

@@ -69,20 +69,38 @@ def whole_rows(oracle: Oracle) -> Iterator[tuple[IntArray, FloatArray]]:
     lines = oracle.columns(np.arange(m)) if blocks else None
     for part in parts(n, max(1, _AT_A_TIME // m)):
         rows: IntArray = np.arange(part.start, part.stop)
-        yield rows, _pair_by_pair(oracle, rows) if lines is None else lines[rows]
+        yield rows, pair_by_pair(oracle, rows) if lines is None else lines[rows]
 
 
 def all_matches(oracle: Oracle, universe: Universe, threshold: Threshold) -> IntArray:
     """Evaluate all pairs; return the keys of those that match, in order."""
     keys = [np.empty(0, dtype=np.int64)]
-    for rows, values in whole_rows(oracle):
+    for rows, columns, values in _everywhere(oracle, universe):
         i, j = np.nonzero(threshold.holds(values))
-        pairs = universe.holds(rows[i], j)
-        keys.append(universe.keys(rows[i][pairs], j[pairs]))
-    return np.concatenate(keys)
+        i, j = rows[i], columns[j]
+        pairs = universe.holds(i, j)
+        keys.append(universe.keys(i[pairs], j[pairs]))
+    return np.sort(np.concatenate(keys))
 
 
-def _pair_by_pair(oracle: Oracle, rows: IntArray) -> FloatArray:
+def _everywhere(
+    oracle: Oracle, universe: Universe
+) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
+    """Give rows, columns and similarities of everything but pairs of two old items."""
+    if not any(universe.old):
+        for some, values in whole_rows(oracle):
+            yield some, np.arange(universe.m), values
+        return
+    for block in universe.blocks:
+        rows, columns = (np.arange(side.start, side.stop) for side in block)
+        if block[1].start == universe.old[1]:
+            yield rows, columns, oracle.columns(columns)[rows]
+        else:  # new rows in what is left, the old columns
+            yield rows, columns, oracle.rows(rows)[:, columns]
+
+
+def pair_by_pair(oracle: Oracle, rows: IntArray) -> FloatArray:
+    """Return whole rows without asking for an item with itself, which reads as NaN."""
     m = oracle.shape[1]
     down, across = np.repeat(rows, m), np.tile(np.arange(m), len(rows))
     apart = down != across if oracle.square else np.ones(len(down), dtype=bool)

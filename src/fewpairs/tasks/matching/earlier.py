@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from fewpairs.arrays import IntArray
-from fewpairs.error.recall import HIGH_TAIL, Recall
+from fewpairs.error.recall import HIGH_TAIL, Recall, blind_pairs, share_found
 from fewpairs.tasks.matching.blind import Tails
 
 #: Of what an extension may fail by, the part of its second draw.
@@ -50,8 +50,8 @@ class Earlier:
         found, missing = old.found + stated.found, old.missing + stated.missing
         return replace(
             stated,
-            value=_share(found, _expected(old) + _expected(stated)),
-            low=_share(found, missing),
+            value=share_found(found, _expected(old) + _expected(stated)),
+            low=share_found(found, missing),
             high=1.0,
             found=found,
             missing=missing,
@@ -59,12 +59,15 @@ class Earlier:
             met=old.met + stated.met,
             missed=old.missed + stated.missed,
             pairs=old.pairs + stated.pairs,
+            needed=self._needed(stated),
             complete=old.complete and stated.complete,
         )
 
-
-def _share(found: int, missing: int) -> float:
-    return 1.0 if missing == 0 else found / (found + missing)
+    def _needed(self, stated: Recall) -> int:
+        """Return how many blind pairs would have stated the target of the new pairs."""
+        if stated.target is None:
+            return 0
+        return blind_pairs(stated.target, stated.found, stated.pairs, tail=self.tails.low)
 
 
 def _expected(stated: Recall) -> int:

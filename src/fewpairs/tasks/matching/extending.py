@@ -5,20 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from fewpairs.arrays import FloatArray, RandomState, is_whole
+from fewpairs.arrays import FloatArray, RandomState
 from fewpairs.error.recall import Recall, check_recall
-from fewpairs.errors import BudgetError, InputError, NotAttachedError, RecallMissedWarning, warn
+from fewpairs.errors import InputError, NotAttachedError, RecallMissedWarning, warn
 from fewpairs.items.items import Items, as_items
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import one_blas_thread
+from fewpairs.run.arguments import as_oracle, evaluations_of
+from fewpairs.tasks.matching.all_pairs import evaluates_all
 from fewpairs.tasks.matching.earlier import Earlier
 from fewpairs.tasks.matching.found import Found
 from fewpairs.tasks.matching.guides import ARRAY, as_guides, reusable
 from fewpairs.tasks.matching.identity import ids_of_new, longer_ids
 from fewpairs.tasks.matching.running import Run, added
 from fewpairs.tasks.matching.search import best_first
+from fewpairs.tasks.matching.symmetry import unlimited
 from fewpairs.tasks.matching.threshold import Threshold
 from fewpairs.tasks.matching.universe import Universe
 
@@ -47,9 +51,16 @@ def extend(
     universe = Universe(
         *oracle.shape, square=oracle.square, symmetric=oracle.symmetric, old=found.shape
     )
-    allowed = _allowed(budget, universe.size, oracle.planner.per_entry)
+    allowed = unlimited(universe)
+    if budget is not None:
+        each = oracle.planner.per_entry
+        allowed = evaluations_of(budget, universe.size * each, oracle.planner.cost) // each
+    # Old pairs that were evaluated unasked, because all are quicker than a search, stay exact.
+    everything = "all_pairs" in found.spent and evaluates_all(
+        None, budget, oracle.similarity, universe
+    )
     guides = as_guides(
-        _guide(found, guide),
+        None if everything and guide is None else _guide(found, guide),
         oracle.items,
         None if oracle.square else oracle.others,
         oracle.similarity,
@@ -73,7 +84,7 @@ def extend(
             unasked=budget is None,
             earlier=earlier,
         )
-        stated, keys = run.carry_out(guides)
+        stated, keys = run.evaluate_all() if everything else run.carry_out(guides)
         rows, columns = universe.places(keys)
         values = oracle.entries(rows, columns)
         blind = run.blind_values()
@@ -136,7 +147,7 @@ def _longer(
                 "It must be that of the same extension, which has the old items too.",
                 "Pass error.oracle of the call that was stopped.",
             )
-        return new_items
+        return as_oracle(new_items, None, others, n_jobs, progress)
     if old.square and others is not None:
         raise InputError(
             "others were given for pairs within one set of items.",
@@ -151,28 +162,26 @@ def _longer(
 
 
 def _joined(old: Items, new: Any, oracle: Oracle) -> Items:
-    if new is None or (hasattr(new, "__len__") and len(new) == 0 and not isinstance(new, str)):
+    if new is None or _is_empty(new):
         return old
     items = as_items(new, records=bool(oracle.similarity.takes_records))
-    if isinstance(old.values, np.ndarray) and isinstance(items.values, list):
-        array = np.asarray(items.values)
-        items = as_items(array) if array.dtype.kind in "biuf" else items
-    return old.joined(items)
+    try:
+        if isinstance(old.values, np.ndarray) and isinstance(items.values, list):
+            array = np.asarray(items.values)
+            items = as_items(array) if array.dtype.kind in "biuf" else items
+        return old.joined(items)
+    except ValueError as error:
+        raise InputError(
+            f"the new items do not fit to the old ones, a table of the shape {old.values.shape}.",
+            "Vectors of old and new items are compared with each other.",
+            "Pass rows that are as long as the old ones.",
+        ) from error
 
 
-def _allowed(budget: float | None, pairs: int, per_entry: int) -> int:
-    if budget is None:
-        return 2 * pairs  # also their other orders
-    if is_whole(budget) and budget > 0:
-        return int(budget) // per_entry
-    if isinstance(budget, (float, np.floating)) and 0 < budget < 1:
-        return int(budget * pairs)
-    raise BudgetError(
-        f"budget is {budget!r}.",
-        "It is what the new items may cost.",
-        "Pass a number of evaluations (a positive integer), or a share of the pairs with at least "
-        "one new item (a float between 0 and 1).",
-    )
+def _is_empty(new: Any) -> bool:
+    if sp.issparse(new):  # has no length
+        return bool(new.shape[0] == 0)
+    return hasattr(new, "__len__") and not isinstance(new, str) and len(new) == 0
 
 
 def _guide(found: Found, guide: Any) -> Any:

@@ -9,7 +9,7 @@ from fewpairs.arrays import FloatArray, IntArray, SingleArray
 from fewpairs.error.profiles import profiles
 from fewpairs.numerics import parts, ridge_inverse
 from fewpairs.tasks.matching.guides import Guide
-from fewpairs.tasks.matching.nearness import nearness_of
+from fewpairs.tasks.matching.nearness import has_neighbours, nearness_of
 from fewpairs.tasks.matching.universe import Universe
 
 #: Ridges of the core through which landmarks predict a pair, as shares of its largest eigenvalue:
@@ -31,16 +31,15 @@ class Features:
     universe : Universe
     guides : list of Guide
     rng : numpy.random.Generator
+        Draws the items among which neighbours are sought.
     """
 
     def __init__(self, universe: Universe, guides: list[Guide], rng: np.random.Generator) -> None:
         self._universe = universe
-        nearness = nearness_of(guides, rng, square=universe.square)
-        self._hints = [*guides, *nearness]
+        self._hints = [*guides, *nearness_of(guides, rng, square=universe.square)]
         self.products = list(self._hints)
         #: Place of the first guide's nearness among the features.
-        wide = bool(nearness) and nearness[0].name == f"nearness of {guides[0].name}"
-        self._nearness = len(guides) if wide else None
+        self._nearness = len(guides) if guides and has_neighbours(guides[0]) else None
         self._left_matches: FloatArray = np.zeros(universe.n)
         self._right_matches = np.zeros(universe.m) if not universe.square else self._left_matches
 
@@ -53,8 +52,9 @@ class Features:
     def first_weights(self) -> FloatArray:
         """Weights of the features before anything is learnt.
 
-        They are those of the first guide, less half of how near both items' nearest are; without a
-        guide, of how alike the columns of two items are, which comes last of what landmarks tell.
+        They are those of the first guide, less half of how near both items' nearest are. Without a
+        guide the last of what landmarks tell counts alone: how alike the columns of two items are,
+        or, of two sets, the more careful prediction.
         """
         weights = np.zeros(self.count)
         weights[0 if self._hints else -2] = 1.0

@@ -103,7 +103,8 @@ class Found:
         """Find the matches of new items, with each other and with the old ones.
 
         Pairs of two old items are not evaluated again. Blind pairs are drawn among those with at
-        least one new item; what they state is joined with what is stated here.
+        least one new item; what they state is joined with what is stated here. Where all pairs of a
+        cheap similarity were evaluated, so are the new ones, up to ten million without a budget.
 
         Parameters
         ----------

@@ -140,6 +140,12 @@ def _one(guide: Any, name: str, items: Items, others: Items | None) -> Guide:
             "Each set needs a vector for each of its items.",
             "Pass a pair of arrays, or an encoder.",
         )
+    if others is None and right is not None:
+        raise InputError(
+            f"{name} is a pair of tables, and there is one set of items.",
+            "The second would be ignored.",
+            "Pass one array; several guides are a list.",
+        )
     first = _table(left, name, len(items))
     second = first if others is None else _table(right, name, len(others))
     if first.shape[1] != second.shape[1]:

@@ -7,8 +7,7 @@ import numpy as np
 from fewpairs.arrays import BoolArray, FloatArray, IntArray
 from fewpairs.numerics import contains
 
-#: Matches, others and unknown pairs that a ranking is fitted to: more change it by less than
-#: another seed does.
+#: Matches, and others, that a ranking is fitted to: more change it by less than another seed does.
 _FITTED = 8_000
 
 

@@ -22,6 +22,11 @@ _SAMPLE = 5_000
 _NARROW = 4
 
 
+def has_neighbours(guide: Guide) -> bool:
+    """Say whether a guide is wide enough for a neighbourhood."""
+    return bool(guide.left.shape[1] >= _NARROW)
+
+
 def nearness_of(guides: list[Guide], rng: np.random.Generator, *, square: bool) -> list[Guide]:
     """Return, for each guide that is wide enough, the sum of both items' nearness.
 
@@ -40,11 +45,11 @@ def nearness_of(guides: list[Guide], rng: np.random.Generator, *, square: bool) 
     """
     result = []
     for guide in guides:
-        if guide.left.shape[1] < _NARROW:
+        if not has_neighbours(guide):
             continue
         left = _nearness(guide.left, guide.right, rng, square=square)
-        mirrored = square and guide.left is guide.right
-        right = left if mirrored else _nearness(guide.right, guide.left, rng, square=square)
+        # Products of one set are symmetric, and must stay so: another sample would differ.
+        right = left if square else _nearness(guide.right, guide.left, rng, square=False)
         ones = np.ones_like(left), np.ones_like(right)
         name = f"nearness of {guide.name}"
         result.append(

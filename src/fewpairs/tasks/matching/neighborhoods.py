@@ -12,7 +12,7 @@ from fewpairs.error.recall import HIGH_TAIL, LOW_TAIL, Recall
 from fewpairs.error.shares import least_mean, most_mean, rows_for
 from fewpairs.numerics import parts
 from fewpairs.oracle.oracle import Oracle
-from fewpairs.tasks.matching.all_pairs import whole_rows
+from fewpairs.tasks.matching.all_pairs import pair_by_pair, whole_rows
 from fewpairs.tasks.matching.features import Features
 from fewpairs.tasks.matching.guides import Guide
 from fewpairs.tasks.matching.ranking import Ranking
@@ -169,11 +169,7 @@ class Neighborhoods:
         before = self._oracle.spent
         chosen = []
         for rows, values in whole_rows(self._oracle):
-            # Skipped ones are nobody's neighbours.
-            signed = np.where(np.isnan(values), -np.inf * self._sign, values)
-            if self._oracle.square:
-                signed[np.arange(len(rows)), rows] = -np.inf * self._sign
-            chosen.append(self._best_of(rows, signed))
+            chosen.append(self._best_of(rows, self._without_itself(rows, values)))
         self.spent["all_pairs"] = self._oracle.spent - before
         return self._joined(chosen)
 
@@ -291,15 +287,19 @@ class Neighborhoods:
 
     def _rows(self, purpose: str, rows: IntArray) -> FloatArray:
         before = self._oracle.spent
-        m = self._oracle.shape[1]
-        across = np.tile(np.arange(m), len(rows))
-        down = np.repeat(rows, m)
-        apart = down != across if self._oracle.square else np.ones(len(down), dtype=bool)
-        values = np.full(len(down), -np.inf * self._sign)
-        values[apart] = self._oracle.entries(down[apart], across[apart])
-        values[np.isnan(values)] = -np.inf * self._sign  # skipped ones are nobody's neighbours
+        values = pair_by_pair(self._oracle, rows)
         self.spent[purpose] += self._oracle.spent - before
-        return values.reshape(len(rows), m)
+        return self._without_itself(rows, values)
+
+    def _without_itself(self, rows: IntArray, values: FloatArray) -> FloatArray:
+        """Return whole rows in which an item is farther from itself than from anything.
+
+        So are skipped ones, which are nobody's neighbours.
+        """
+        apart = np.where(np.isnan(values), -np.inf * self._sign, values)
+        if self._oracle.square:
+            apart[np.arange(len(rows)), rows] = -np.inf * self._sign
+        return apart
 
     def _near(self, values: FloatArray) -> BoolArray:
         """Say which entries of whole rows are at least as near as the k-th nearest."""

@@ -84,7 +84,8 @@ def plan_nearest(
     rows = sum(rows_read(wanted, universe.size, max(n, m)))
     if rows + judging_rows(wanted) >= n // 2:
         return NearestPlan(n, universe.size, universe.size, k, wanted)
-    whole, single = rows * (m - int(square)), (n - rows) * min(k, m)
+    most = m - 1 if square else m
+    whole, single = rows * most, (n - rows) * min(k, most)
     if universe.symmetric:  # a pair of two such rows, or of mutual neighbours, is evaluated once
         whole, single = whole - rows * (rows - 1) // 2, single // 2
     least = min(whole + single, universe.size)

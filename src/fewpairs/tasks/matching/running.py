@@ -107,7 +107,9 @@ class Run:
         )
         while search.left and not self._is_settled(search, steering):
             self._expect(steering)
-            if self._affords(count) and steering.wants_landmarks(drawn=bool(self._blind)):
+            if self._affords(search, steering, count) and steering.wants_landmarks(
+                drawn=bool(self._blind)
+            ):
                 self._buy(search, steering, count)
             elif not self._blind and steering.is_time_to_draw:
                 self._may_miss = steering.may_miss
@@ -132,20 +134,19 @@ class Run:
         stated = state_recall(
             len(keys), rest=0, drawn=0, missed=0, left=0, pairs=size, met=0, target=self._recall
         )
-        return stated, keys
+        return self._joined(stated), keys
 
     def blind_values(self) -> FloatArray:
         """Return the similarities of the pairs that were drawn blindly, for a histogram."""
-        keys = [blind.keys for blind in self._blind[:1]]
+        keys: IntArray = np.empty(0, dtype=np.int64)
         if "all_pairs" in self.spent:
-            keys = [self._universe.draw(_SHOWN, np.empty(0, dtype=np.int64), self._blind_rng)]
-        values = [np.empty(0)]
-        for some in keys:
-            # In order, so that every so-many-th is as uniform as all.
-            shown = some[:: len(some) // _SHOWN + 1]
-            values.append(self._oracle.entries(*self._universe.places(shown)))
-        every = np.concatenate(values)
-        return every[~np.isnan(every)]  # a skipped pair has none
+            keys = self._universe.draw(_SHOWN, keys, self._blind_rng)
+        elif self._blind:
+            keys = self._blind[0].keys
+        # In order, so that every so-many-th is as uniform as all.
+        shown = keys[:: max(1, -(-len(keys) // _SHOWN))]
+        values = self._oracle.entries(*self._universe.places(shown))
+        return values[~np.isnan(values)]  # a skipped pair has none
 
     # ------------------------------------------------------------------ steps
 
@@ -154,10 +155,12 @@ class Run:
             self._oracle, self._universe, self._room, self._rng
         )
 
-    def _affords(self, landmarks: int) -> bool:
-        """Whether landmarks with themselves leave enough for all pairs, where all may be asked."""
+    def _affords(self, search: Search, steering: Steering, landmarks: int) -> bool:
+        """Whether landmarks fit beside what was drawn; with themselves, where all may be asked."""
+        if self._spare < 0:
+            return steering.price_of_landmarks <= self._left_to_reach(search)
         beside = self.spent["symmetry"] // 2 + self._own_entries + landmarks
-        return self._spare < 0 or self._oracle.planner.diagonal_known or beside <= self._spare
+        return self._oracle.planner.diagonal_known or beside <= self._spare
 
     def _buy(self, search: Search, steering: Steering, count: int) -> None:
         reached, found = len(search.labels), search.labels.found
@@ -249,16 +252,18 @@ class Run:
     # ------------------------------------------------------------------ the statement
 
     def _state(self) -> Recall:
-        matches = [blind.matches for blind in self._blind]
-        return self._joined(self._blind[-1].state(self._recall, np.concatenate(matches)))
+        return self._joined(self._blind[-1].state(self._recall, self._blind_matches))
+
+    @property
+    def _blind_matches(self) -> IntArray:
+        return np.concatenate([blind.matches for blind in self._blind])
 
     def _joined(self, stated: Recall) -> Recall:
         return stated if self._earlier is None else self._earlier.joined(stated)
 
     def _stated(self, search: Search) -> tuple[Recall, IntArray]:
         if self._blind:
-            matches = np.concatenate([blind.matches for blind in self._blind])
-            return self._state(), self._blind[-1].found(matches)
+            return self._state(), self._blind[-1].found(self._blind_matches)
         stated = state_recall(
             search.labels.found,
             rest=search.left,
