@@ -243,3 +243,12 @@ def test_histogram_has_different_edges_whatever_the_values(values):
     assert counts.found.sum() == 2
     assert np.isfinite(counts.edges).all()
     assert (np.diff(counts.edges) > 0).all()
+
+
+@pytest.mark.parametrize("distance", [False, True])
+@pytest.mark.parametrize("match", [5e-324, np.nextafter(1.0, 2.0), 1e300])
+def test_a_threshold_between_neighbouring_numbers_tells_them_apart(match, distance):
+    sign = -1.0 if distance else 1.0
+    scores = sign * np.array([match, np.nextafter(match, 0.0)])
+    threshold = fp.suggest_threshold(scores, [True, False], distance=distance).threshold
+    assert (sign * scores >= sign * threshold).tolist() == [True, False]

@@ -50,10 +50,11 @@ def _edges(values: FloatArray, bins: int) -> FloatArray:
         low, high = low - 0.5, high + 0.5
     # Each bin must be wider than the distance of neighbouring numbers. In halves, because the
     # width of all of them may be larger than any number.
-    half = bins * float(np.spacing(max(abs(low), abs(high))))
+    half = 2 * bins * float(np.spacing(max(abs(low), abs(high)) / 2))
     if high / 2 - low / 2 < half:
         limit = float(np.finfo(np.float64).max)
         low, high = max(low - half, -limit), min(high + half, limit)
-    edges = 2 * np.linspace(low / 2, high / 2, bins + 1)
-    edges[0], edges[-1] = low, high
-    return edges
+    halves = np.clip(np.linspace(low / 2, high / 2, bins + 1), low / 2, high / 2)
+    edges = 2 * halves
+    edges[0], edges[-1] = low, high  # half of the smallest number is zero
+    return np.asarray(edges)
