@@ -116,6 +116,8 @@ def _cosines(name: str, vectors: Any) -> Guide:
 def _distances(name: str, vectors: Any) -> Guide:
     """Return vectors whose products are −‖x − y‖², in units of the mean squared length."""
     rows = dense(vectors) if sp.issparse(vectors) else np.asarray(vectors, dtype=np.float64)
+    # Times a power of two, which changes no digit: sums of huge numbers would be infinite.
+    rows = np.ldexp(rows, -int(np.frexp(np.abs(rows).max(initial=0.0))[1]))
     rows = rows - rows.mean(axis=0)
     unit = np.abs(rows).max(initial=0.0) or 1.0
     rows /= unit
