@@ -318,3 +318,17 @@ def test_proposals_are_the_largest_products_of_new_pairs(universe):
     wanted = free[np.argsort(-products, kind="stable")[:10]]
     found = propose(universe, left, right, 10, rng, skip=skip)
     assert set(found.tolist()) == set(wanted.tolist())
+
+
+def test_nothing_new_needs_no_names():
+    found = fp.find_pairs(["Ann", "Anne"], fp.StringSimilarity(), above=0.5, ids=["a", "b"])
+    assert found.extend() is found
+    assert found.extend([]) is found
+
+
+@pytest.mark.parametrize("new", [np.ones((2, 3)), np.ones(4)])
+def test_new_vectors_of_another_shape_are_refused(new):
+    points = np.random.default_rng(0).normal(size=(6, 4))
+    found = fp.find_pairs(points, fp.VectorSimilarity("cosine"), above=0.9)
+    with pytest.raises(InputError, match=r"the new items have the shape"):
+        found.extend(new)

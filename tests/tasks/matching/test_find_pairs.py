@@ -396,7 +396,7 @@ def test_a_budget_of_all_pairs_is_no_limit():
 def test_vectors_of_any_size_are_the_same_guide(power):
     from fewpairs.tasks.matching.guides import as_guides
 
-    vectors = np.random.default_rng(0).normal(size=(30, 5))
+    vectors = np.abs(np.random.default_rng(0).normal(size=(30, 5)))
     plain, scaled = (
         as_guides("auto", as_items(part), None, fp.VectorSimilarity("cosine"))
         for part in (vectors, np.ldexp(vectors, power))
@@ -405,3 +405,11 @@ def test_vectors_of_any_size_are_the_same_guide(power):
         assert np.isfinite(other.left).all()
         np.testing.assert_array_equal(one.left, other.left)
         np.testing.assert_array_equal(one.right, other.right)
+
+
+def test_two_sets_of_vectors_of_different_widths_have_no_guide_of_their_own():
+    rng = np.random.default_rng(0)
+    left, right = rng.normal(size=(8, 3)), rng.normal(size=(6, 5))
+    alike = fp.similarity(lambda a, b: a[0] * b[0], kind="pair", symmetric=False)
+    found = fp.find_pairs(left, alike, others=right, above=0.5)
+    assert len(found) == (np.outer(left[:, 0], right[:, 0]) >= 0.5).sum()

@@ -156,7 +156,19 @@ def _joined(old: Items, new: Any, oracle: Oracle) -> Items:
     if isinstance(old.values, np.ndarray) and isinstance(items.values, list):
         array = np.asarray(items.values)
         items = as_items(array) if array.dtype.kind in "biuf" else items
+    widths = [np.shape(part.values)[1:] for part in (old, items) if not _is_list(part)]
+    if len(set(widths)) > 1:
+        raise InputError(
+            f"the new items have the shape {np.shape(items.values)}, the old ones "
+            f"{np.shape(old.values)}.",
+            "Old and new items are compared with each other.",
+            "Pass an array with a row for each new item, of as many columns.",
+        )
     return old.joined(items)
+
+
+def _is_list(items: Items) -> bool:
+    return isinstance(items.values, list)
 
 
 def _allowed(budget: float | None, pairs: int, per_entry: int) -> int:

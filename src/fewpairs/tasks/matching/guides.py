@@ -85,6 +85,8 @@ def reusable(guide: Any) -> Any:
 
 def _automatic(items: Items, others: Items | None, similarity: Similarity) -> list[Guide]:
     """Look at all items together, so that both sides speak of the same things."""
+    if others is not None and _widths(items) != _widths(others):
+        return []  # vectors of two kinds have no products
     every = items if others is None else items.joined(others)
     own = getattr(similarity, "guides", None)
     if callable(own):
@@ -98,6 +100,10 @@ def _automatic(items: Items, others: Items | None, similarity: Similarity) -> li
         return guides
     n = len(items)
     return [Guide(guide.name, guide.left[:n], guide.right[n:]) for guide in guides]
+
+
+def _widths(items: Items) -> tuple[int, ...]:
+    return () if isinstance(items.values, list) else tuple(np.shape(items.values)[1:])
 
 
 def _of_table(name: str, table: Any) -> list[Guide]:
