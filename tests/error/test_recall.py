@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from fewpairs.error.recall import blind_pairs, check_recall, state_recall
-from fewpairs.error.shares import least_mean, most_mean, rows_for
+from fewpairs.error.shares import least_mean, mean_of_others, most_mean, rows_for
 from fewpairs.errors import InputError
 
 
@@ -167,3 +167,25 @@ def test_a_draw_without_matches_is_told_without_counting_them():
         "; no match among 200,000 pairs drawn blindly"
     )
     assert "; no pairs were drawn blindly" in str(stated(500, 10**6, 0, missed=0))
+
+
+@pytest.mark.parametrize(("everyone", "drawn"), [(95, 39), (515, 126), (20, 3), (50, 49)])
+def test_what_is_said_of_others_holds_whatever_was_drawn(everyone, drawn):
+    """Exactly: rows are right or wrong, and lucky draws leave the wrong ones to the others."""
+    others = everyone - drawn
+    ends = [
+        mean_of_others(np.repeat([1.0, 0.0], [drawn - wrong, wrong]), others, (0.045, 0.0025))
+        for wrong in range(drawn + 1)
+    ]
+    for wrong in range(everyone + 1):
+        met = np.arange(max(0, wrong - others), min(wrong, drawn) + 1)
+        chances = stats.hypergeom.pmf(met, everyone, wrong, drawn)
+        truths = 1 - (wrong - met) / others
+        low, high = np.array([ends[count] for count in met]).T
+        assert chances[low > truths + 1e-7].sum() <= 0.045
+        assert chances[high < truths - 1e-7].sum() <= 0.0025
+
+
+def test_of_others_nothing_is_known_without_a_draw():
+    assert mean_of_others(np.empty(0), 10, (0.045, 0.0025)) == (0.0, 1.0)
+    assert mean_of_others(np.ones(4), 0, (0.045, 0.0025)) == (0.0, 1.0)

@@ -52,6 +52,37 @@ def most_mean(shares: FloatArray, chance: float) -> float:
     return 1.0 - least_mean(1.0 - np.asarray(shares, dtype=np.float64), chance)
 
 
+def mean_of_others(
+    shares: FloatArray, others: int, chances: tuple[float, float]
+) -> tuple[float, float]:
+    """Return what the mean of those that were not drawn is at least, and at most.
+
+    The bounds above are of everyone, drawn ones included. What the drawn ones hold is known; where
+    they were lucky, there is less of it for the others than for everyone.
+
+    Parameters
+    ----------
+    shares : ndarray
+        Drawn without replacement.
+    others : int
+        How many were not drawn.
+    chances : (float, float)
+        That the truth is lower, and that it is higher.
+
+    Returns
+    -------
+    (float, float)
+    """
+    if not len(shares) or not others:
+        return 0.0, 1.0
+    everyone, known = len(shares) + others, float(np.sum(shares))
+    least, most = (
+        (everyone * bound(shares, chance) - known) / others
+        for bound, chance in zip((least_mean, most_mean), chances, strict=True)
+    )
+    return max(least, 0.0), min(most, 1.0)
+
+
 def rows_for(mean: float, least: float, chance: float) -> int:
     """Return how many draws with some mean state that the truth is at least so much."""
     distance = float(rel_entr(mean, least) + rel_entr(1 - mean, 1 - least))

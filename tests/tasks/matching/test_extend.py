@@ -436,3 +436,17 @@ def test_ids_of_new_records_by_the_name_of_their_field():
     more = [{"key": "m0", "name": "Bob"}]
     sides = both.extend(more, others=new, ids="key")
     assert ("m0", "o1") in set(zip(sides.left_ids, sides.right_ids, strict=True))
+
+
+def test_nothing_new_needs_no_names():
+    found = fp.find_pairs(["Ann", "Anne"], fp.StringSimilarity(), above=0.5, ids=["a", "b"])
+    assert found.extend() is found
+    assert found.extend([]) is found
+
+
+@pytest.mark.parametrize("new", [np.ones((2, 3)), np.ones(4)])
+def test_new_vectors_of_another_shape_are_refused(new):
+    points = np.random.default_rng(0).normal(size=(6, 4))
+    found = fp.find_pairs(points, fp.VectorSimilarity("cosine"), above=0.9)
+    with pytest.raises(InputError, match=r"the new items do not fit"):
+        found.extend(new)

@@ -9,6 +9,7 @@ from examples import Counter
 import fewpairs as fp
 from fewpairs.error.recall import state_recall
 from fewpairs.errors import BudgetError, InputError, RecallMissedWarning, SimilarityError
+from fewpairs.items.items import as_items
 
 
 def clustered(n=150, groups=40, seed=0, noise=0.15):
@@ -424,3 +425,26 @@ def test_a_budget_of_all_pairs_is_no_limit():
     matrix, _ = clustered(60)
     found = fp.find_nearest(range(60), fp.Precomputed(matrix), k=2, budget=60 * 59 // 2)
     assert found.recall.complete
+
+
+@pytest.mark.parametrize("power", [-1000, 1020])
+def test_vectors_of_any_size_are_the_same_guide(power):
+    from fewpairs.tasks.matching.guides import as_guides
+
+    vectors = np.abs(np.random.default_rng(0).normal(size=(30, 5)))
+    plain, scaled = (
+        as_guides("auto", as_items(part), None, fp.VectorSimilarity("cosine"))
+        for part in (vectors, np.ldexp(vectors, power))
+    )
+    for one, other in zip(plain, scaled, strict=True):
+        assert np.isfinite(other.left).all()
+        np.testing.assert_array_equal(one.left, other.left)
+        np.testing.assert_array_equal(one.right, other.right)
+
+
+def test_two_sets_of_vectors_of_different_widths_have_no_guide_of_their_own():
+    rng = np.random.default_rng(0)
+    left, right = rng.normal(size=(8, 3)), rng.normal(size=(6, 5))
+    alike = fp.similarity(lambda a, b: a[0] * b[0], kind="pair", symmetric=False)
+    found = fp.find_pairs(left, alike, others=right, above=0.5)
+    assert len(found) == (np.outer(left[:, 0], right[:, 0]) >= 0.5).sum()

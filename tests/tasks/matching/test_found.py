@@ -9,6 +9,7 @@ import pytest
 
 import fewpairs as fp
 from fewpairs.errors import InputError
+from fewpairs.tasks.matching.histogram import histogram_of
 
 SCORES = np.array(
     [
@@ -225,3 +226,29 @@ def test_ids_may_be_the_name_of_a_column(form):
 def test_ids_that_no_column_holds(items, similarity, ids, message):
     with pytest.raises(InputError, match=message):
         fp.find_pairs(items, similarity, above=0.5, ids=ids)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [0.9, np.nextafter(0.9, 1.0)],
+        [1e17, 1e17],
+        [-1.7e308, 1.7e308],
+        [np.finfo(float).max] * 2,
+        [0.0, 5e-324],
+    ],
+)
+def test_histogram_has_different_edges_whatever_the_values(values):
+    counts = histogram_of(np.array(values), np.empty(0), 0.0, 50)
+    assert counts.found.sum() == 2
+    assert np.isfinite(counts.edges).all()
+    assert (np.diff(counts.edges) > 0).all()
+
+
+@pytest.mark.parametrize("distance", [False, True])
+@pytest.mark.parametrize("match", [5e-324, np.nextafter(1.0, 2.0), 1e300])
+def test_a_threshold_between_neighbouring_numbers_tells_them_apart(match, distance):
+    sign = -1.0 if distance else 1.0
+    scores = sign * np.array([match, np.nextafter(match, 0.0)])
+    threshold = fp.suggest_threshold(scores, [True, False], distance=distance).threshold
+    assert (sign * scores >= sign * threshold).tolist() == [True, False]

@@ -127,3 +127,40 @@ def test_all_rows_are_read_where_judges_alone_would_be_most_of_them():
     np.testing.assert_array_equal(values.reshape(N, K), -np.sort(-apart, axis=1)[:, :K])
     assert run.stated().complete
     assert module._TRAINING == 5
+
+
+def test_rows_that_judges_have_not_met_are_not_taken_for_theirs():
+    """Five rows of a hundred are missed: judges that meet none of them must not rule them out."""
+    n, k = 100, 5
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        matrix, vectors = rng.random((n, n)) / 10, rng.normal(size=(n, 8))
+        np.fill_diagonal(matrix, 0.5)
+        missed = rng.choice(n, k, replace=False)
+        matrix[missed, np.argmin(vectors[missed] @ vectors.T, axis=1)] = 1.0
+        near = fp.find_nearest(
+            range(n),
+            fp.Precomputed(matrix, symmetric=False),
+            others=range(n),
+            k=1,
+            guide=(vectors, vectors),
+            budget=0.99,
+            random_state=seed,
+        )
+        assert near.recall.low <= (near.similarities == matrix.max(axis=1)[near.left]).mean()
+
+
+def test_landmarks_are_read_whole_and_are_right_in_the_answer():
+    run, matrix, _ = run_of(guided=False)
+    landmarks = []
+    learn = run._learn
+    run._learn = lambda guides, training, marks: (
+        landmarks.extend(marks),
+        learn(guides, training, marks),
+    )[1]
+    rows, columns, _ = run.carry_out([])
+    np.fill_diagonal(matrix, -1.0)
+    assert len(landmarks) == 6
+    for mark in landmarks:
+        best = np.argsort(-matrix[mark])[:K]
+        assert columns[rows == mark].tolist() == best.tolist()

@@ -85,6 +85,8 @@ def reusable(guide: Any) -> Any:
 
 def _automatic(items: Items, others: Items | None, similarity: Similarity) -> list[Guide]:
     """Look at all items together, so that both sides speak of the same things."""
+    if others is not None and _widths(items) != _widths(others):
+        return []  # vectors of two kinds have no products
     every = items if others is None else items.joined(others)
     own = getattr(similarity, "guides", None)
     if callable(own):
@@ -98,6 +100,10 @@ def _automatic(items: Items, others: Items | None, similarity: Similarity) -> li
         return guides
     n = len(items)
     return [Guide(guide.name, guide.left[:n], guide.right[n:]) for guide in guides]
+
+
+def _widths(items: Items) -> tuple[int, ...]:
+    return () if isinstance(items.values, list) else tuple(np.shape(items.values)[1:])
 
 
 def _of_table(name: str, table: Any) -> list[Guide]:
@@ -116,6 +122,8 @@ def _cosines(name: str, vectors: Any) -> Guide:
 def _distances(name: str, vectors: Any) -> Guide:
     """Return vectors whose products are −‖x − y‖², in units of the mean squared length."""
     rows = dense(vectors) if sp.issparse(vectors) else np.asarray(vectors, dtype=np.float64)
+    # Times a power of two, which changes no digit: sums of huge numbers would be infinite.
+    rows = np.ldexp(rows, -int(np.frexp(np.abs(rows).max(initial=0.0))[1]))
     rows = rows - rows.mean(axis=0)
     unit = np.abs(rows).max(initial=0.0) or 1.0
     rows /= unit

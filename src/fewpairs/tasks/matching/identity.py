@@ -109,8 +109,10 @@ def longer_ids(
                 "Leave ids out: positions go on where the old ones end.",
             )
         return old
+    if not grown:
+        return old
     given = [new] if len(grown) == 1 else new
-    if grown and (new is None or not isinstance(given, (tuple, list)) or len(given) != len(grown)):
+    if new is None or not isinstance(given, (tuple, list)) or len(given) != len(grown):
         raise InputError(
             "the items have ids, and none were given for the new ones.",
             "A match is told by them.",

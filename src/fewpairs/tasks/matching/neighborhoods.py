@@ -9,7 +9,7 @@ import numpy as np
 from fewpairs.arrays import BoolArray, FloatArray, IntArray, SingleArray
 from fewpairs.candidates.nearest import most_similar
 from fewpairs.error.recall import HIGH_TAIL, LOW_TAIL, Recall
-from fewpairs.error.shares import least_mean, most_mean, rows_for
+from fewpairs.error.shares import least_mean, mean_of_others, rows_for
 from fewpairs.numerics import parts
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.tasks.matching.all_pairs import pair_by_pair, whole_rows
@@ -126,7 +126,7 @@ class Neighborhoods:
         weights = self._learn(guides, training, landmarks)
         left, right = self._features.combined(weights)
         candidates = self._deep_enough(judges, left, right)
-        whole = np.sort(np.concatenate([training, judges]))
+        whole = np.sort(np.concatenate([training, landmarks, judges]))
         self._whole = len(whole)
         return self._with_whole_rows(self._evaluate(candidates), whole)
 
@@ -138,12 +138,12 @@ class Neighborhoods:
             value = low = high = 1.0
         else:
             # Rows that were read whole are exact; the judges speak for all others.
+            others = n - self._whole
             ends = (
                 float(self._shares.mean()) if len(self._shares) else 0.0,
-                least_mean(self._shares, LOW_TAIL),
-                most_mean(self._shares, HIGH_TAIL) if len(self._shares) else 1.0,
+                *mean_of_others(self._shares, others, (LOW_TAIL, HIGH_TAIL)),
             )
-            value, low, high = ((self._whole + (n - self._whole) * end) / n for end in ends)
+            value, low, high = ((self._whole + others * end) / n for end in ends)
         drawn, hits = len(self._shares), round(float(self._shares.sum()) * self._k)
         return Recall(
             value=value,

@@ -58,7 +58,7 @@ class PairsPlan(NamedTuple):
         text = f"to state a recall of {self.recall:g} for {self.matches:,} matches, "
         if self._few_matches:
             text += f"{self.blind:,} of {self.all_pairs:,} pairs are drawn blindly"
-            return f"{text} ({100 * self.share:.2g} %): with so few matches, evaluate all pairs"
+            return f"{text} ({_percent(self.share)} %): with so few matches, evaluate all pairs"
         return f"{text}{self.price}"
 
     @property
@@ -69,7 +69,7 @@ class PairsPlan(NamedTuple):
         low, high = (_percent(count / self.all_pairs) for count in (self.low, self.high))
         return (
             f"{self.blind:,} of {self.all_pairs:,} pairs are drawn blindly "
-            f"({100 * self.share:.2g} %); with what finding takes, {self.low:,} to {self.high:,} "
+            f"({_percent(self.share)} %); with what finding takes, {self.low:,} to {self.high:,} "
             f"evaluations ({low} to {high} %) if the guide is good, and perhaps half of all pairs "
             "if it is useless"
         )

@@ -69,7 +69,10 @@ def suggest_threshold(scores: Any, labels: Any, *, distance: bool = False) -> Su
     best = int(np.argmax(f1))
     last = ranked[ends[best]]
     # Halves first: the sum of two large numbers may be infinite.
-    between = last if ends[best] + 1 == len(ranked) else last / 2 + ranked[ends[best] + 1] / 2
+    after = ends[best] + 1
+    between = last if after == len(ranked) else last / 2 + ranked[after] / 2
+    if after < len(ranked) and between <= ranked[after]:
+        between = last  # neighbouring numbers have none between them
     return Suggestion(
         float(-between if distance else between),
         float(found[best] / taken[best]),
