@@ -52,7 +52,7 @@ _HOMES = {
     "suggest_threshold": "tasks.matching.suggest_threshold",
     "linearize": "tasks.linearize",
     "approximate": "run.approximate",
-    "plan": "run.plan",
+    "plan": "run.planning",
     "inspect": "run.inspect",
     "SimilarityFeatures": "estimators",
 }

@@ -16,7 +16,7 @@ from fewpairs.arrays import FloatArray
 from fewpairs.datasets import docstrings
 from fewpairs.run.approximate import approximate
 from fewpairs.run.inspect import inspect
-from fewpairs.run.plan import plan
+from fewpairs.run.planning import plan
 from fewpairs.similarities.base import Pair, Similarity
 from fewpairs.similarities.word_mover import WordMover
 from fewpairs.text.training import train_word_vectors

@@ -49,7 +49,7 @@ def plan(
     jobs: JobsOption = 1,
 ) -> None:
     """Say what a run would cost."""
-    from fewpairs.run.plan import plan as make  # noqa: PLC0415
+    from fewpairs.run.planning import plan as make  # noqa: PLC0415
     from fewpairs.similarities.named import named_similarity  # noqa: PLC0415
 
     settled = make(

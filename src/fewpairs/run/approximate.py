@@ -20,7 +20,8 @@ from fewpairs.oracle.progress import ProgressOption
 from fewpairs.oracle.scale import OutgrownError, Scale
 from fewpairs.parallel import max_memory as memory_below
 from fewpairs.run.arguments import as_oracle, check_selected
-from fewpairs.run.plan import Plan, make_plan
+from fewpairs.run.plan import Plan
+from fewpairs.run.planning import make_plan
 from fewpairs.run.target import grow_to_target
 from fewpairs.run.timing import format_seconds
 from fewpairs.similarities.cost import CostOption
