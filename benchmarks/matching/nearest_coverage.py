@@ -94,7 +94,7 @@ def main() -> None:
         f"Whole runs of `find_nearest` for the {K} nearest of every item, which asks for a recall "
         "of 0.95: share of runs whose 95 % interval holds the true recall, and how often 0.95 is "
         "claimed, and falsely. What was evaluated, and what of it in the rows that judge, is a "
-        "share of all pairs; a budget is a share of these and of every item with itself."
+        "share of all pairs, and so is a budget."
     )
     text = written(caption, ("case", "items"), rows)
     print("\n" + text)

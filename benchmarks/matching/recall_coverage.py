@@ -73,8 +73,7 @@ def main() -> None:
         "Whole runs of `find_pairs` with its defaults, which asks for a recall of 0.95: share of "
         "runs whose 95 % interval holds the true recall, and how often 0.95 is claimed, and "
         "falsely. What was evaluated, and what of it blindly, is a share of all pairs of two "
-        "items; a budget is a share of these and of every item with itself, which is why 6 % of "
-        "it is 6.1 % here. Of the 5 % outside 4.5 are meant for truths below the interval."
+        "items, and so is a budget. Of the 5 % outside 4.5 are meant for truths below the interval."
     )
     text = written(caption, ("case", "items", "matches"), rows)
     print("\n" + text)
