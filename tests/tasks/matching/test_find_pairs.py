@@ -448,3 +448,26 @@ def test_two_sets_of_vectors_of_different_widths_have_no_guide_of_their_own():
     alike = fp.similarity(lambda a, b: a[0] * b[0], kind="pair", symmetric=False)
     found = fp.find_pairs(left, alike, others=right, above=0.5)
     assert len(found) == (np.outer(left[:, 0], right[:, 0]) >= 0.5).sum()
+
+
+@pytest.mark.parametrize("budget", [0.2, 0.5, 0.9])
+def test_a_histogram_counts_all_pairs_also_those_that_were_reached(budget):
+    """Blind pairs are drawn from the rest, which holds fewer of the similar ones."""
+    points = np.random.default_rng(0).normal(size=(150, 3))
+    matrix = np.exp(-((points[:, None] - points[None]) ** 2).sum(axis=2) / 4)
+    values = matrix[np.triu_indices(150, 1)]
+    told, true = np.zeros(4), np.zeros(4)
+    for seed in range(10):
+        found = fp.find_pairs(
+            range(150),
+            fp.Precomputed(matrix),
+            above=0.7,
+            guide=points,
+            budget=budget,
+            random_state=seed,
+        )
+        shown = found.histogram(4)
+        told += shown.expected
+        true += np.histogram(values, shown.edges)[0]
+        assert shown.expected.sum() == pytest.approx(len(values))
+    np.testing.assert_allclose(told, true, rtol=0.12)

@@ -150,13 +150,21 @@ def test_all_pairs_are_drawn_unasked_only_where_they_are_few(
     monkeypatch, left, reached, count, unasked, expected
 ):
     counts, plans = [], []
-    monkeypatch.setattr(running, "Blind", lambda *args, **options: counts.append(args[4]))
+    nothing = np.empty(0, dtype=np.int64)
+
+    def counting(*args, **options):
+        counts.append(args[4])
+        return SimpleNamespace(keys=nothing, rest=1)
+
+    monkeypatch.setattr(running, "Blind", counting)
     planner = SimpleNamespace(per_entry=1)
     oracle = SimpleNamespace(spent=0, planner=planner, replan=plans.append)
     universe = Universe(2000, 2000, square=True, symmetric=True)
     rng = np.random.default_rng(0)
     run = Run(oracle, universe, MATCH, universe.size, 0.95, rng, unasked=unasked)
-    run._draw(SimpleNamespace(left=left, labels=range(reached)), count)
+    labels = Labels()
+    labels.keys = np.arange(reached)
+    run._draw(SimpleNamespace(left=left, labels=labels), count)
     assert counts == plans == [expected]
 
 
@@ -184,13 +192,14 @@ def test_a_second_draw_is_as_large_as_the_first_says(monkeypatch, drawn):
     assert twice - at_draw >= 2 * max(first.count, at_draw)
     labels = set(first.blind._labels.matches().tolist())
     assert asked[1][1] == len(labels) + asked[1][3]
-    # All that is known is in the answer, and the histogram is that of the first draw alone: the
-    # second is one of fewer pairs.
+    # All that is known is in the answer, and the histogram is that of the first draw alone, with
+    # as large a share of what was reached before it: the second is one of fewer pairs.
     assert set(keys.tolist()) == labels | {*first.blind.matches, *second.blind.matches}
     values = run.blind_values()
-    np.testing.assert_array_equal(
-        values, counter.matrix[run._universe.places(first.blind.keys)].ravel()
-    )
+    share = len(first.blind.keys) / first.blind.rest
+    assert len(run._reached_before) == round(share * first.blind._reached_at_draw)
+    shown = np.sort(np.concatenate([first.blind.keys, run._reached_before]))
+    np.testing.assert_array_equal(values, counter.matrix[run._universe.places(shown)].ravel())
 
 
 def test_a_second_draw_that_would_state_nothing_is_not_made(monkeypatch, drawn):

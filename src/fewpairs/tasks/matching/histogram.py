@@ -20,7 +20,7 @@ class Histogram(NamedTuple):
     found : ndarray
         Pairs in the answer, exactly counted.
     expected : ndarray
-        Pairs of all, as the blind ones show them: each stands for as many as it was drawn from.
+        Pairs of all, as blind ones and a like share of those reached before show them.
         Zero where none was drawn.
     """
 

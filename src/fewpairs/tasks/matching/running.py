@@ -84,6 +84,8 @@ class Run:
         )
         self.spent: Spent = {"ranked": 0, "landmarks": 0, "blind": 0, "symmetry": 0}
         self._blind: list[Blind] = []
+        #: Every so-many-th of the pairs that were reached before the first draw.
+        self._reached_before: IntArray = np.empty(0, dtype=np.int64)
         self._ranked_at_draw = self._worth_digging = self._may_miss = 0
         self._price_of_lines = self._own_entries = 0
 
@@ -137,12 +139,15 @@ class Run:
         return self._joined(stated), keys
 
     def blind_values(self) -> FloatArray:
-        """Return the similarities of the pairs that were drawn blindly, for a histogram."""
+        """Return similarities that stand for those of all pairs, for a histogram.
+
+        They are those of the blind pairs, and as large a share of what was reached before the draw.
+        """
         keys: IntArray = np.empty(0, dtype=np.int64)
         if "all_pairs" in self.spent:
             keys = self._universe.draw(_SHOWN, keys, self._blind_rng)
         elif self._blind:
-            keys = self._blind[0].keys
+            keys = np.sort(np.concatenate([self._blind[0].keys, self._reached_before]))
         # In order, so that every so-many-th is as uniform as all.
         shown = keys[:: max(1, -(-len(keys) // _SHOWN))]
         values = self._oracle.entries(*self._universe.places(shown))
@@ -186,6 +191,7 @@ class Run:
             ahead = min(count, left) * self._oracle.planner.per_entry
             self._oracle.replan(self._oracle.spent + ahead)
         before = distinct(*(b.keys for b in self._blind)) if self._blind else None
+        reached = search.labels.keys
         blind = self._charged(
             "blind",
             lambda: Blind(
@@ -200,6 +206,10 @@ class Run:
                 tails=self._tails,
             ),
         )
+        if not self._blind:
+            share = len(blind.keys) / max(blind.rest, 1)
+            some = np.linspace(0, len(reached) - 1, round(share * len(reached)))
+            self._reached_before = reached[some.round().astype(np.int64)]
         self._blind.append(blind)
 
     def _is_settled(self, search: Search, steering: Steering) -> bool:
