@@ -568,6 +568,9 @@ def test_the_price_is_told_in_money(typed, folder):
     assert "at most 500 evaluations, of 319,600 pairs, 5.00 USD" in some
     every = typed("dedupe", *own, "--above", 0.9, *cost, "--all-pairs")
     assert "none missed, 3,196.00 USD" in every
+    message = typed("dedupe", *own, "--above", 0.9, "--budget", "5 USD", code=2)
+    assert "--budget is '5 USD'" in message
+    assert 'Pass --cost "0.002 USD"' in message
 
 
 def test_capitals_and_blanks_are_ignored_if_asked(typed, folder):

@@ -39,6 +39,8 @@ _OTHERWISE = {
     "Declare symmetric=False, or average both orders with similarity.symmetrized().": "Pass "
     "--asymmetric, or mend the function.",
     "all_pairs=True": "--all-pairs",
+    "budget is '": "--budget is '",
+    'Pass cost="': 'Pass --cost "',
 }
 
 
