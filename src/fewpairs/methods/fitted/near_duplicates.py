@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from fewpairs.arrays import IntArray, SingleArray
-from fewpairs.candidates.nearest import most_similar
+from fewpairs.candidates.nearest import EXACT_UP_TO, most_similar
 
-#: Bytes of the products that are held at a time, for each pair that is found and sorted, and for
-#: each item, as benchmarks/reliability/memory.py finds them.
-_PRODUCTS, _PER_PAIR, _PER_ITEM = 48 * 10**6, 60, 100
+#: Bytes of the products that are held at a time, of candidates in cells, for each pair that is
+#: found and sorted, and for each item, as benchmarks/reliability/memory.py finds them.
+_PRODUCTS, _CELLS, _PER_PAIR, _PER_ITEM = 40 * 10**6, 65 * 10**6, 60, 100
 
 
 def near_duplicates(
@@ -38,10 +38,14 @@ def near_duplicates(
     return keys[order] // n, keys[order] % n
 
 
-def memory_of_search(n: int, per_item: int) -> int:
-    """Count the bytes that a search among n items takes: products of some rows, and pairs found."""
+def memory_of_search(n: int, per_item: int, width: int) -> int:
+    """Count the bytes that a search among n items takes: products of some rows, and pairs found.
+
+    Of many items profiles are put into cells, which takes two more copies of them.
+    """
     products = min(_PRODUCTS, 6 * n * n)
-    return products + _PER_PAIR * per_item * n + _PER_ITEM * n
+    cells = 2 * 4 * n * width + _CELLS if n * n > EXACT_UP_TO else 0
+    return products + cells + _PER_PAIR * per_item * n + _PER_ITEM * n
 
 
 def near_between(

@@ -177,7 +177,7 @@ class Fitted(Method):
         profiles = 4 * planner.sides * landmarks
         if not self._near_share(landmarks, square=planner.square):
             return profiles
-        return profiles + memory_of_search(max(planner.n, planner.m), self.neighbors)
+        return profiles + memory_of_search(max(planner.n, planner.m), self.neighbors, landmarks)
 
     def refit(self, fit: Fit, more: Drawn, values: FloatArray) -> Fit:
         """Tune again, on further pairs too."""
