@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 import warnings
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -215,7 +217,8 @@ def test_a_run_that_takes_longer_than_all_pairs_says_so_beside_its_bar(monkeypat
     options = {"landmarks": 10, "random_state": 0}
     fp.approximate(range(120), fp.Precomputed(matrix), progress=True, **options)
     assert "leave no error" not in capsys.readouterr().err  # not worth a word
-    monkeypatch.setattr("fewpairs.run.approximate._LONG", 0.0)
+    clock = SimpleNamespace(perf_counter=itertools.count(step=1000).__next__)
+    monkeypatch.setattr("fewpairs.run.approximate.time", clock)  # a run of a thousand seconds
     fp.approximate(range(120), fp.Precomputed(matrix), progress=True, **options)
     said = capsys.readouterr().err
     assert "all 7,260 pairs would take about" in said
