@@ -215,11 +215,12 @@ def test_a_target_stays_inside_its_budget(share):
 def test_a_run_that_takes_longer_than_all_pairs_says_so_beside_its_bar(monkeypatch, capsys):
     matrix = symmetric_matrix(120)
     options = {"landmarks": 10, "random_state": 0}
+    quick = fp.Precomputed(matrix)
 
-    def run_of(seconds):
+    def run_of(seconds, similarity=quick, **more):
         clock = SimpleNamespace(perf_counter=itertools.count(step=seconds).__next__)
         monkeypatch.setattr("fewpairs.run.approximate.time", clock)
-        fp.approximate(range(120), fp.Precomputed(matrix), progress=True, **options)
+        fp.approximate(range(120), similarity, progress=True, **options, **more)
 
     run_of(1)
     assert "leave no error" not in capsys.readouterr().err  # not worth a word
@@ -227,15 +228,15 @@ def test_a_run_that_takes_longer_than_all_pairs_says_so_beside_its_bar(monkeypat
     said = capsys.readouterr().err
     assert "all 7,260 pairs would take about" in said
     assert "landmarks=120" in said
-    fp.approximate(range(120), fp.Precomputed(matrix), progress=False, **options)
+    fp.approximate(range(120), quick, progress=False, **options)
     assert capsys.readouterr().err == ""
 
     def slow(a, b):
-        time.sleep(2e-5)
+        time.sleep(1e-3)
         return matrix[a, b]
 
     costly = fp.similarity(slow, kind="pair", symmetric=True, name="slow")
-    fp.approximate(range(120), costly, progress=True, method="nystrom", **options)
+    run_of(6, costly, method="nystrom")  # all pairs sleep for more than seven seconds
     assert "leave no error" not in capsys.readouterr().err
 
 
