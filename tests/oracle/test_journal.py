@@ -465,6 +465,8 @@ def test_options_are_checked():
         {"folder": "x", "dtype": "float16"},
         {"folder": "x", "check": -1},
         {"folder": "x", "wait": "long"},
+        {"folder": "x", "wait": -1},
+        {"folder": "x", "wait": np.nan},  # would be waited for without end
     ):
         with pytest.raises(InputError):
             fp.Journal(**wrong)

@@ -45,8 +45,8 @@ class Block:
     records : list of Record
         Without values, where only the shapes were read.
     matrix : str
-        Of which items it was evaluated, and in which order they stood; nothing where many blocks
-        have become one.
+        A sign of the two sets of items that it was evaluated of, in their order, where they share
+        some; nothing otherwise.
     """
 
     keys: Keys
