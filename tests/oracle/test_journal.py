@@ -236,9 +236,10 @@ def test_another_version_begins_anew(tmp_path):
         assert len(counted.asked) == price
 
 
-def test_a_function_that_changed_under_its_name_is_noticed_and_refused(tmp_path):
+@pytest.mark.parametrize("factor", [1.1, 1.001])
+def test_a_function_that_changed_under_its_name_is_noticed_and_refused(tmp_path, factor):
     fp.Oracle(WORDS, Counted().similarity, journal=tmp_path).columns([4])
-    changed = Counted(factor=1.1)
+    changed = Counted(factor=factor)
     oracle = fp.Oracle(WORDS, changed.similarity, journal=tmp_path)
     for _ in range(2):
         with pytest.raises(JournalError, match="pairs were compared") as told:
@@ -248,6 +249,13 @@ def test_a_function_that_changed_under_its_name_is_noticed_and_refused(tmp_path)
     # So is one whose first answers come in a run.
     with pytest.raises(JournalError):
         fp.approximate(WORDS, Counted(factor=2).similarity, landmarks=3, journal=tmp_path)
+
+
+def test_a_function_that_repeats_itself_to_rounding_is_the_same(tmp_path):
+    fp.Oracle(WORDS, Counted().similarity, journal=tmp_path).columns([4])
+    rounding = fp.Oracle(WORDS, Counted(factor=1 + 1e-6).similarity, journal=tmp_path)
+    rounding.columns([4])
+    assert rounding.evaluations == 3
 
 
 def test_what_is_compared_on_opening_is_counted(tmp_path):

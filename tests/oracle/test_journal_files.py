@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -24,7 +25,10 @@ from fewpairs.errors import (
     UnwritableError,
 )
 from fewpairs.files import archive
+from fewpairs.items.items import as_items
+from fewpairs.items.keys import item_keys
 from fewpairs.oracle.journal.blocks import Record, merged, read_block, write_block
+from fewpairs.oracle.journal.folder import Folder
 from fewpairs.oracle.journal.lock import Lock
 from fewpairs.oracle.requests import Ordered, Rectangle, Scattered
 
@@ -160,6 +164,21 @@ def test_a_block_comes_back_as_it_was(tmp_path):
         assert np.array_equal(block.keys[there.request.rows], keys[here.request.rows])
         assert np.array_equal(block.keys[there.request.columns], keys[here.request.columns])
         assert np.array_equal(there.values, here.values)
+
+
+def test_of_a_pair_that_a_list_holds_twice_the_first_value_counts(tmp_path):
+    oracle(tmp_path)[0].entries([2], [3])
+    (shelf,) = Folder(tmp_path).shelves()
+    most = np.arange(1, 25)  # so that the column becomes a whole line of the memory
+    records = [
+        Record(Rectangle(most, np.array([0])), np.ones((24, 1))),
+        Record(Scattered(np.array([0, 30, 30]), np.array([30, 0, 0])), np.array([0.25, 0.5, 0.75])),
+    ]
+    keys = item_keys(as_items(WORDS))
+    write_block(shelf.next_block(), records, keys, shelf.checksum, "float64")
+    made, asked = oracle(tmp_path)
+    assert made.entries([30, 0, 7], [0, 30, 0]).tolist() == [0.25, 0.25, 1.0]
+    assert not asked
 
 
 def test_what_is_no_journal_is_refused_before_anything_is_bought(tmp_path):
@@ -299,6 +318,37 @@ def test_the_lock_of_a_dead_holder_is_taken_from_its_children(tmp_path):
     finally:
         os.killpg(child.pid, 9)
         child.communicate()
+
+
+def test_a_lock_on_another_machine_is_not_judged_from_here(tmp_path):
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    path = tmp_path / "lock"
+    with path.open("w") as file:
+        json.dump({"pid": gone.pid, "host": "elsewhere", "since": "today"}, file)
+        file.flush()
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(JournalError, match=f"process {gone.pid} on elsewhere"):
+            Lock(path).acquire(0)
+    Lock(path).acquire(0)
+
+
+def test_a_lock_that_was_taken_away_while_it_was_opened_is_nobodys(tmp_path, monkeypatch):
+    path = tmp_path / "lock"
+    flock, locked = fcntl.flock, []
+
+    def late(handle, how):
+        if not locked:
+            path.unlink()  # as by another process, which recovers it just now
+        locked.append(handle)
+        flock(handle, how)
+
+    monkeypatch.setattr("fewpairs.oracle.journal.lock.fcntl.flock", late)
+    mine = Lock(path)
+    mine.acquire(5)
+    with pytest.raises(JournalError, match=f"process {os.getpid()} on"):
+        Lock(path).acquire(0)
+    mine.release()
 
 
 def test_two_oracles_in_one_process_take_turns(tmp_path):
