@@ -14,6 +14,7 @@ import fewpairs as fp
 from fewpairs.errors import InputError, JournalError, SimilarityError
 from fewpairs.items.items import as_items
 from fewpairs.items.keys import item_keys
+from fewpairs.oracle.journal.upkeep import existing, faults
 
 WORDS = [f"{a}{b}{c}" for a in ("ape", "bee", "cat", "dog") for b in "xyz" for c in "12345"]
 
@@ -266,6 +267,53 @@ def test_what_is_compared_on_opening_is_counted(tmp_path):
     oracle.columns([4])
     assert oracle.evaluations == len(counted.asked) == 3
     assert oracle.spent == 60
+
+
+def test_what_was_compared_once_is_trusted_from_then_on(tmp_path):
+    fp.Oracle(WORDS, Counted().similarity, journal=silent(tmp_path)).columns([4])
+    counted = Counted()
+    oracle = fp.Oracle(WORDS, counted.similarity, journal=fp.Journal(tmp_path, check=3))
+    oracle.columns([4])
+    fp.Oracle(WORDS, Counted().similarity, journal=silent(tmp_path)).columns([5])
+    oracle.columns([5])
+    assert oracle.evaluations == len(counted.asked) == 3
+
+
+@pytest.mark.parametrize("fault", ["on_nonfinite", "on_error"])
+@pytest.mark.parametrize("kind", ["pair", "pairs", "block"])
+def test_pairs_without_a_value_are_not_written_and_asked_for_again(tmp_path, kind, fault):
+    lost = {frozenset((WORDS[k], WORDS[k + 3])) for k in range(0, 40, 7)}
+
+    class Patchy(Counted):
+        def pair(self, a, b):
+            value = super().pair(a, b)
+            if frozenset((a, b)) not in lost:
+                return value
+            if fault == "on_error":
+                raise ConnectionError
+            return np.nan
+
+    def run():
+        patchy = Patchy(kind=kind)
+        matrix = fp.approximate(
+            WORDS,
+            patchy.similarity,
+            landmarks=9,
+            random_state=3,
+            journal=silent(tmp_path),
+            **{fault: "skip"},
+        )
+        return matrix, {frozenset(pair) for pair in patchy.asked}
+
+    first, _ = run()
+    again, asked = run()
+    assert len(first.skipped) > 1
+    assert np.array_equal(first.to_dense(), again.to_dense())
+    skipped = {frozenset((WORDS[i], WORDS[j])) for i, j in first.skipped.tolist()}
+    assert asked & lost == skipped
+    if kind != "block":  # of a block, the rest of its row is asked for with it
+        assert asked == skipped
+    assert not list(faults(existing(tmp_path)))
 
 
 def test_single_precision_is_rounded_before_it_is_used(tmp_path):
