@@ -21,7 +21,7 @@ from faulty import FaultySimilarity
 
 import fewpairs as fp
 from fewpairs.errors import SimilarityError
-from fewpairs.oracle.requests import Planner
+from fewpairs.oracle.planner import Planner
 
 ROOT = Path(__file__).resolve().parents[2]
 N = 40

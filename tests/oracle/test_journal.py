@@ -569,7 +569,7 @@ def test_blocks_are_asked_for_in_the_same_company_when_a_run_goes_on(
     tmp_path, monkeypatch, symmetric, twins, others, options, few
 ):
     if not few:  # as of many items: blocks may ask once more for single pairs that lie in them
-        monkeypatch.setattr("fewpairs.oracle.requests._FEW_ENTRIES", 0)
+        monkeypatch.setattr("fewpairs.oracle.planner._FEW_ENTRIES", 0)
     items = WORDS[:40] + (WORDS[5:12] if twins else [])
     columns = (WORDS[30:40] + (WORDS[31:35] if twins else [])) if others else None
 

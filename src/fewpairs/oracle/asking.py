@@ -18,9 +18,10 @@ from fewpairs.errors import (
     StoppedError,
     UnwritableError,
 )
-from fewpairs.oracle.evaluation import Outcome, evaluate
+from fewpairs.oracle.evaluation import evaluate
 from fewpairs.oracle.execution import run as answer_all
 from fewpairs.oracle.memory import Memory
+from fewpairs.oracle.outcome import Outcome
 from fewpairs.oracle.progress import Progress, ProgressOption
 from fewpairs.oracle.recorded import Recorded
 from fewpairs.oracle.requests import Request

@@ -10,7 +10,8 @@ import numpy as np
 from fewpairs.arrays import BoolArray, FloatArray, RandomState
 from fewpairs.errors import AsymmetryError
 from fewpairs.oracle.memory import Memory
-from fewpairs.oracle.requests import Planner, Rectangle, Request, Scattered
+from fewpairs.oracle.planner import Planner
+from fewpairs.oracle.requests import Rectangle, Request, Scattered
 from fewpairs.oracle.twins import Twins
 
 
