@@ -108,6 +108,11 @@ def test_a_budget_that_runs_out_gives_the_best_that_it_allowed_and_can_be_raised
     assert rich.error.value < poor.error.value
 
 
+def blas_threads() -> set[int]:
+    pools = threadpoolctl.threadpool_info()
+    return {pool["num_threads"] for pool in pools if pool["user_api"] == "blas"}
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_no_more_threads_than_allowed(n_jobs):
     # Promise 33.
@@ -118,27 +123,21 @@ def test_no_more_threads_than_allowed(n_jobs):
         with lock:
             under_way += 1
             most = max(most, under_way)
-            blas.update(
-                pool["num_threads"]
-                for pool in threadpoolctl.threadpool_info()
-                if pool["user_api"] == "blas"
-            )
+            blas.update(blas_threads())
         time.sleep(0.001)
         with lock:
             under_way -= 1
         return MATRIX[np.ix_(left, right)]
 
     with threadpoolctl.threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
         similarity = fp.similarity(block, kind="block", symmetric=True, block_size=8)
         fp.approximate(range(N), similarity, landmarks=10, n_jobs=n_jobs)
-        after = {
-            pool["num_threads"]
-            for pool in threadpoolctl.threadpool_info()
-            if pool["user_api"] == "blas"
-        }
+        after = blas_threads()
     assert most == n_jobs
     assert blas == {1}
-    assert after <= {1, 2}  # as it was before
+    assert after == before
+    assert before != {1}  # or nothing would be seen here
 
 
 def test_compiled_code_starts_no_threads_of_its_own():
@@ -192,7 +191,7 @@ def test_peak_memory_is_what_the_plan_says(method):
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
-    assert peak < 1.25 * planned  # small temporary arrays count for something at this size
+    assert 0.7 * planned < peak < 1.25 * planned  # small arrays count for something at this size
 
 
 def test_counts_do_not_overflow():

@@ -153,6 +153,15 @@ def test_pairs_whose_calls_fail_are_found_and_skipped(kind, later):
     np.testing.assert_allclose(matrix.to_dense()[rows, 33], exact[rows, 33], rtol=1e-12)
 
 
+def test_only_single_pairs_are_tried_again_while_those_that_fail_are_looked_for():
+    faulty = FaultySimilarity(smooth(), pairs={(5, 15): ValueError("no")})
+    similarity = faulty.similarity("pairs", on_error="skip", retry=2)
+    scores = fp.score_pairs(similarity, range(8), range(10, 18))
+    assert np.flatnonzero(np.isnan(scores)).tolist() == [5]
+    # Three times all eight; once each half, quarter and single pair, but three times the bad one.
+    assert faulty.calls == 3 + 2 + 2 + 1 + 3
+
+
 def test_an_outage_is_not_skipped(kind):
     faulty = FaultySimilarity(smooth(), lambda call: RuntimeError("503") if call > 3 else None)
     with pytest.raises(SimilarityError, match="have no value") as caught:

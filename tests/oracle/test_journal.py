@@ -252,6 +252,16 @@ def test_a_function_that_changed_under_its_name_is_noticed_and_refused(tmp_path,
         fp.approximate(WORDS, Counted(factor=2).similarity, landmarks=3, journal=tmp_path)
 
 
+def test_what_was_taken_for_symmetric_is_not_found_by_what_is_not(tmp_path):
+    for symmetric in (True, False, True):
+        counted = Counted(symmetric=symmetric)
+        oracle = fp.Oracle(WORDS, counted.similarity, journal=silent(tmp_path / "journal"))
+        columns = oracle.columns([0, 1])
+        fresh = fp.Oracle(WORDS, Counted(symmetric=symmetric).similarity).columns([0, 1])
+        assert np.array_equal(columns, fresh)
+    assert not counted.asked
+
+
 def test_a_function_that_repeats_itself_to_rounding_is_the_same(tmp_path):
     fp.Oracle(WORDS, Counted().similarity, journal=tmp_path).columns([4])
     rounding = fp.Oracle(WORDS, Counted(factor=1 + 1e-6).similarity, journal=tmp_path)

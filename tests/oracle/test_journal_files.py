@@ -89,6 +89,16 @@ def test_a_bad_block_is_set_aside_told_once_and_evaluated_again(tmp_path, number
     assert not asked
 
 
+def test_a_block_that_was_set_aside_keeps_its_number(tmp_path):
+    filled(tmp_path)
+    for damaged in (1, 2):
+        last = sorted(tmp_path.glob("*/*.block"))[-1]
+        last.write_bytes(b"")
+        with pytest.warns(JournalWarning):
+            oracle(tmp_path)[0].columns([0, 1, 2])
+        assert len(list(tmp_path.glob("*/*.bad"))) == damaged
+
+
 def test_every_flipped_bit_is_noticed(tmp_path):
     block = filled(tmp_path)[1]
     content = block.read_bytes()
