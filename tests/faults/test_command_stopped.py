@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import signal
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+from faulty import small_files
 from typer.testing import CliRunner
 
 import fewpairs as fp
@@ -187,21 +187,6 @@ def test_a_fault_of_the_similarity_keeps_what_was_evaluated(folder, fragile):
     assert (folder / "part").read_bytes() == (folder / "whole").read_bytes()
 
 
-@contextlib.contextmanager
-def small_files(size):
-    """Files cannot grow beyond a size, as on a disk that is nearly full.
-
-    Not a fixture: pytest itself writes between a test and the end of its fixtures.
-    """
-    resource = pytest.importorskip("resource")
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
 def test_an_output_that_cannot_be_saved_leaves_what_was_evaluated(folder, fragile):
     long = [f"{name} {'x' * 9000}" for name in NAMES]  # the output holds the items as well
     (folder / "names.txt").write_text("\n".join(long), encoding="utf-8")
@@ -238,8 +223,8 @@ def test_input_that_is_refused_leaves_nothing(folder, fragile):
     assert not list(folder.glob("*part*"))
 
 
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
-def test_a_real_signal(folder, name):
+@pytest.mark.parametrize(("name", "again"), [("SIGINT", 0), ("SIGTERM", 1), ("SIGHUP", 0)])
+def test_a_real_signal(folder, name, again):
     code = """
 import os, signal
 signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
@@ -252,13 +237,20 @@ def block(self, left, right):
         os.kill(os.getpid(), signal.NAME)
     return plain(self, left, right)
 StringSimilarity.block = block
+from fewpairs.oracle import keeping
+keep = keeping.keep
+def impatient(*args):  # a second one comes while evaluations are kept
+    for _ in range(AGAIN):
+        os.kill(os.getpid(), signal.NAME)
+    return keep(*args)
+keeping.keep = impatient
 from fewpairs.cli import main
 main()
 """
     (folder / "many.txt").write_text("\n".join(f"name {i * i}" for i in range(2500)))
     arguments = ["approximate", "many.txt", "--landmarks", "40", "-o", "out"]
     done = subprocess.run(
-        [sys.executable, "-c", code.replace("NAME", name), *arguments],
+        [sys.executable, "-c", code.replace("NAME", name).replace("AGAIN", f"{again}"), *arguments],
         capture_output=True,
         text=True,
         check=False,

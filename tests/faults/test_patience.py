@@ -19,7 +19,13 @@ from examples import symmetric_matrix
 from faulty import FaultySimilarity, OverloadedError
 
 import fewpairs as fp
-from fewpairs.errors import FailedCallError, HungCallsWarning, InputError, SimilarityError
+from fewpairs.errors import (
+    FailedCallError,
+    FewpairsError,
+    HungCallsWarning,
+    InputError,
+    SimilarityError,
+)
 from fewpairs.oracle.calls import Caller
 from fewpairs.oracle.waiting import LONGEST_WAIT, Pace, asked_for, backoff
 from fewpairs.similarities.patience import Patience
@@ -149,6 +155,24 @@ def test_too_many_hanging_calls_are_an_end(monkeypatch):
         approximated(faulty.similarity("pair", timeout=0.01, retry=50))
     assert faulty.calls == 3
     release.set()
+
+
+def test_calls_that_come_back_late_count_no_longer(monkeypatch):
+    monkeypatch.setattr("fewpairs.oracle.calls._MOST_HUNG", 1)
+    release = threading.Event()
+    caller = Caller(Patience(timeout=0.05))
+    with pytest.raises(TimeoutError):
+        caller.call(release.wait, 30)
+    with pytest.raises(FewpairsError, match="have not come back"):
+        caller.call(min, 1, 2)
+    release.set()
+    for attempt in range(500):
+        try:
+            assert caller.call(min, 1, 2) == 1
+            break
+        except FewpairsError:
+            assert attempt < 499
+            time.sleep(0.01)
 
 
 def test_what_an_exception_asks_for_is_waited_for(monkeypatch):

@@ -92,7 +92,7 @@ def test_a_bad_block_is_set_aside_told_once_and_evaluated_again(tmp_path, number
 def test_a_block_that_was_set_aside_keeps_its_number(tmp_path):
     filled(tmp_path)
     for damaged in (1, 2):
-        last = sorted(tmp_path.glob("*/*.block"))[-1]
+        last = max(tmp_path.glob("*/*.block"))
         last.write_bytes(b"")
         with pytest.warns(JournalWarning):
             oracle(tmp_path)[0].columns([0, 1, 2])
