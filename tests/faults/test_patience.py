@@ -188,6 +188,10 @@ def test_what_an_exception_asks_for_is_waited_for(monkeypatch):
     assert caller.call(faulty.pair, 0, 1) == MATRIX[0, 1]
     assert waits[0] == 17
     assert waits[1:] == [17]  # time stands still here, and so does everybody else's next call
+    waits.clear()
+    hasty = FaultySimilarity(MATRIX, {0: OverloadedError(retry_after=0.001)})
+    Caller(Patience(retry=1, backoff=8)).call(hasty.pair, 0, 1)
+    assert 4 <= waits[0] <= 8  # the longer of both
 
 
 def test_who_asks_to_come_back_much_later_is_not_waited_for():

@@ -256,3 +256,10 @@ def test_stand_ins_of_a_matrix_of_low_rank_are_nearly_right():
         np.testing.assert_allclose(stand_ins(holes * scale) / scale, filled, rtol=1e-9)
     assert stand_ins(exact) is exact
     assert not np.isnan(stand_ins(np.full((4, 3), np.nan))).any()
+
+
+def test_stand_ins_stay_within_what_was_seen():
+    along = np.linspace(0, 1, 50)[:, None]
+    values = along * [5.0, 5.0, 6.0]
+    values[-1, 2] = np.nan  # 6 by all that the others say
+    assert stand_ins(values)[-1, 2] == values[-2, 2] == np.nanmax(values)

@@ -117,27 +117,39 @@ def filled_twin(folder, block):
     return next(other for other in folder.glob("*/*.block") if other != block)
 
 
+def changed(array, at, value):
+    copy = array.copy()
+    copy[at] = value
+    return copy
+
+
 @pytest.mark.parametrize(
-    "change",
-    [
-        {"records": np.array([[0, 2**40, 2**40]])},
-        {"records": np.array([[0, -1, 5]])},
-        {"records": np.array([[7, 1, 1]])},
-        {"records": np.array([[1, 2, 3]])},
-        {"records": np.array([0, 1, 2])},
-        {"places": np.array([2**31], dtype=np.uint32)},
-        {"places": np.array([1, 2, 3], dtype=np.int64)},
-        {"keys": np.zeros((3, 15), dtype=np.uint8)},
-        {"values": np.array([np.nan])},
-        {"values": np.array([1.0])},
-        {"values": np.array([1], dtype=np.int64)},
+    ("change", "told"),
+    [  # one thing each; the block has one single pair, and 35 rows of one column
+        (lambda b: {"keys": b["keys"][:, :15]}, "keys"),
+        (lambda b: {"keys": b["keys"].astype(np.int64)}, "keys"),
+        (lambda b: {"records": b["records"].ravel()}, "records"),
+        (lambda b: {"records": b["records"].astype(np.int32)}, "records"),
+        (lambda b: {"records": changed(b["records"], (0, 0), 7)}, "records"),
+        (lambda b: {"records": changed(b["records"], (0, 0), -1)}, "records"),
+        (lambda b: {"records": np.array([[1, 1, 1], [0, -1, 37]])}, "records"),
+        (lambda b: {"records": np.array([[0, 2**40, 2**40]])}, "longer than their places"),
+        (lambda b: {"records": np.array([[1, 3, 35]])}, "pairs"),
+        (lambda b: {"records": b["records"][1:]}, "places that belong to nothing"),
+        (lambda b: {"places": changed(b["places"], 0, 36)}, "places"),
+        (lambda b: {"places": b["places"].astype(np.int64)}, "places"),
+        (lambda b: {"places": np.append(b["places"], b["places"][:1])}, "belong to nothing"),
+        (lambda b: {"values": b["values"][1:]}, "too few values"),
+        (lambda b: {"values": np.append(b["values"], 1.0)}, "values of nothing"),
+        (lambda b: {"values": changed(b["values"], 3, np.nan)}, "not finite"),
+        (lambda b: {"values": np.ones(36, dtype=np.int64)}, "values"),
     ],
 )
-def test_a_block_that_says_what_cannot_be_is_refused(tmp_path, change):
+def test_a_block_that_says_what_cannot_be_is_refused(tmp_path, change, told):
     block = filled(tmp_path)[0]
     arrays, facts = archive.read(block)
-    archive.write(block, arrays | change, facts)
-    with pytest.raises(FileFormatError):
+    archive.write(block, arrays | change(arrays), facts)
+    with pytest.raises(FileFormatError, match=told):
         read_block(block, facts["identity"])
 
 
