@@ -248,6 +248,14 @@ def promises() -> dict[int, str]:
     return {int(number): text for number, text in rows}
 
 
+def test_every_test_that_the_docs_name_exists():
+    sources = (path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    tests = set(re.findall(r"^def (test_\w+)\(", "\n".join(sources), re.MULTILINE))
+    for page in (ROOT / "docs").glob("*.md"):
+        named = re.findall(r"`(?:[\w/]+\.py::)?(test_\w+)`", page.read_text(encoding="utf-8"))
+        assert not set(named) - tests, page
+
+
 def test_every_promise_has_a_test_or_a_reason():
     listed = promises()
     assert set(listed) == set(range(1, 51))
