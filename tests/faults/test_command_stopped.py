@@ -39,7 +39,7 @@ class Fragile:
             def call(*arguments):
                 self.calls += 1
                 if self.calls == self.stop_at:
-                    raise self.fault
+                    raise self.fault()
                 return function(*arguments)
 
             return call
@@ -223,8 +223,33 @@ def test_input_that_is_refused_leaves_nothing(folder, fragile):
     assert not list(folder.glob("*part*"))
 
 
-@pytest.mark.parametrize(("name", "again"), [("SIGINT", 0), ("SIGTERM", 1), ("SIGHUP", 0)])
-def test_a_real_signal(folder, name, again):
+def test_signals_that_somebody_has_other_plans_for_are_left_alone(folder, fragile):
+    watched = fragile()
+    watched.stop_at = 30
+
+    def ignored():  # as nohup has it
+        signal.raise_signal(signal.SIGHUP)
+        return ZeroDivisionError("after it")
+
+    watched.fault = ignored
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        failed = command("part", *ONE)
+        assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert "after it" in str(failed.exception)
+
+
+@pytest.mark.parametrize(
+    ("name", "again", "place"),
+    [
+        ("SIGINT", 0, "kept in out.partial"),
+        ("SIGTERM", 1, "kept in out.partial"),
+        ("SIGHUP", 0, "they are in paid"),
+    ],
+)
+def test_a_real_signal(folder, name, again, place):
     code = """
 import os, signal
 signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
@@ -249,6 +274,7 @@ main()
 """
     (folder / "many.txt").write_text("\n".join(f"name {i * i}" for i in range(2500)))
     arguments = ["approximate", "many.txt", "--landmarks", "40", "-o", "out"]
+    arguments += ["--journal", "paid"] if "paid" in place else []
     done = subprocess.run(
         [sys.executable, "-c", code.replace("NAME", name).replace("AGAIN", f"{again}"), *arguments],
         capture_output=True,
@@ -258,7 +284,7 @@ main()
     )
     assert done.returncode == 128 + getattr(signal, name), done.stderr
     assert "Traceback" not in done.stderr
-    assert "kept in out.partial" in done.stderr
+    assert place in done.stderr
     assert CliRunner().invoke(app, arguments).exit_code == 0
     first = fp.load("out").to_dense()
     CliRunner().invoke(app, arguments)

@@ -147,6 +147,28 @@ def test_items_of_the_same_content_are_evaluated_once(tmp_path, kind, symmetric,
     assert matrix.evaluations == plain.evaluations
 
 
+def test_twins_of_a_pair_without_a_value_have_none_either(tmp_path):
+    counted = Counted()
+    lost = {WORDS[0], WORDS[3]}
+
+    def patchy(a, b):
+        value = counted.pair(a, b)
+        return np.nan if {a, b} == lost else value
+
+    similarity = fp.similarity(patchy, kind="pair", symmetric=True, name="patchy", version="1")
+    matrix = fp.approximate(
+        WORDS[:10] * 2,
+        similarity,
+        landmarks=[0, 10, 5],
+        error_pairs=0,
+        random_state=0,
+        journal=silent(tmp_path),
+        on_nonfinite="skip",
+    )
+    assert matrix.skipped.tolist() == [[0, 3], [0, 13], [3, 10], [10, 13]]
+    assert sum(set(pair) == lost for pair in counted.asked) == 1
+
+
 def test_two_sets_of_items_and_twins_in_both(tmp_path):
     counted = Counted(symmetric=False)
     rows, columns = WORDS[:10] * 2, WORDS[8:14] * 2

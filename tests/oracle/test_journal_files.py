@@ -253,6 +253,8 @@ def test_damaged_seeds_are_set_aside_and_drawn_again(tmp_path):
     first = made.generator(None, "call").random()
     assert oracle(tmp_path)[0].generator(None, "call").random() == first
     assert oracle(tmp_path)[0].generator(None, "another").random() != first
+    turned = fp.Oracle(WORDS[::-1], made.similarity, journal=tmp_path)
+    assert turned.generator(None, "call").random() != first
     (seeds,) = tmp_path.glob("*/seeds.json")
     seeds.write_text("{")
     with pytest.warns(JournalWarning):
