@@ -127,6 +127,7 @@ def test_verify_names_what_is_damaged_and_changes_nothing(folder):
     shown = command("journal", "verify", "paid")
     assert shown.exit_code == 1
     assert block.name in shown.output
+    assert "in 3 files, 1 of them damaged," in command("journal", "inspect", "paid").output
     assert block.read_bytes() == content
 
 
@@ -173,3 +174,14 @@ def test_export_writes_every_value(folder):
     lines = (folder / "keys.csv").read_text().splitlines()
     assert len(lines) == len(pairs) + 1
     assert len(lines[1].split(",")[-2]) == 32
+
+
+def test_export_tells_what_it_leaves_out(folder):
+    _, pairs = written(folder / "paid")
+    (folder / "few.txt").write_text("\n".join(NAMES[:5]), encoding="utf-8")
+    done = command("journal", "export", "paid", "-o", "few.jsonl", "--items", "few.txt")
+    rows = [json.loads(line) for line in (folder / "few.jsonl").read_text().splitlines()]
+    kept = {pair for pair in pairs if set(pair) <= set(NAMES[:5])}
+    assert {tuple(sorted((row["left"], row["right"]))) for row in rows} == kept
+    left_out = len(pairs) - len(kept)
+    assert f"{left_out} values of items that are not in few.txt were left out" in done.output

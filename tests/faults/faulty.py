@@ -1,15 +1,17 @@
-"""A similarity that misbehaves on a schedule."""
+"""A similarity that misbehaves on a schedule, and a disk that is nearly full."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from types import MappingProxyType
 
 import numpy as np
+import pytest
 
 import fewpairs as fp
 
@@ -102,3 +104,18 @@ class FaultySimilarity:
             elif fault is not None:
                 answer = fault(answer)
         return answer
+
+
+@contextmanager
+def small_files(size: int) -> Iterator[None]:
+    """Files cannot grow beyond a size, as on a disk that is nearly full.
+
+    Not a fixture: pytest itself writes between a test and the end of its fixtures.
+    """
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)

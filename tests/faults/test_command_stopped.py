@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import signal
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+from faulty import small_files
 from typer.testing import CliRunner
 
 import fewpairs as fp
@@ -39,7 +39,7 @@ class Fragile:
             def call(*arguments):
                 self.calls += 1
                 if self.calls == self.stop_at:
-                    raise self.fault
+                    raise self.fault()
                 return function(*arguments)
 
             return call
@@ -187,21 +187,6 @@ def test_a_fault_of_the_similarity_keeps_what_was_evaluated(folder, fragile):
     assert (folder / "part").read_bytes() == (folder / "whole").read_bytes()
 
 
-@contextlib.contextmanager
-def small_files(size):
-    """Files cannot grow beyond a size, as on a disk that is nearly full.
-
-    Not a fixture: pytest itself writes between a test and the end of its fixtures.
-    """
-    resource = pytest.importorskip("resource")
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
 def test_an_output_that_cannot_be_saved_leaves_what_was_evaluated(folder, fragile):
     long = [f"{name} {'x' * 9000}" for name in NAMES]  # the output holds the items as well
     (folder / "names.txt").write_text("\n".join(long), encoding="utf-8")
@@ -238,8 +223,33 @@ def test_input_that_is_refused_leaves_nothing(folder, fragile):
     assert not list(folder.glob("*part*"))
 
 
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
-def test_a_real_signal(folder, name):
+def test_signals_that_somebody_has_other_plans_for_are_left_alone(folder, fragile):
+    watched = fragile()
+    watched.stop_at = 30
+
+    def ignored():  # as nohup has it
+        signal.raise_signal(signal.SIGHUP)
+        return ZeroDivisionError("after it")
+
+    watched.fault = ignored
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        failed = command("part", *ONE)
+        assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert "after it" in str(failed.exception)
+
+
+@pytest.mark.parametrize(
+    ("name", "again", "place"),
+    [
+        ("SIGINT", 0, "kept in out.partial"),
+        ("SIGTERM", 1, "kept in out.partial"),
+        ("SIGHUP", 0, "they are in paid"),
+    ],
+)
+def test_a_real_signal(folder, name, again, place):
     code = """
 import os, signal
 signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
@@ -252,13 +262,21 @@ def block(self, left, right):
         os.kill(os.getpid(), signal.NAME)
     return plain(self, left, right)
 StringSimilarity.block = block
+from fewpairs.oracle import keeping
+keep = keeping.keep
+def impatient(*args):  # a second one comes while evaluations are kept
+    for _ in range(AGAIN):
+        os.kill(os.getpid(), signal.NAME)
+    return keep(*args)
+keeping.keep = impatient
 from fewpairs.cli import main
 main()
 """
     (folder / "many.txt").write_text("\n".join(f"name {i * i}" for i in range(2500)))
     arguments = ["approximate", "many.txt", "--landmarks", "40", "-o", "out"]
+    arguments += ["--journal", "paid"] if "paid" in place else []
     done = subprocess.run(
-        [sys.executable, "-c", code.replace("NAME", name), *arguments],
+        [sys.executable, "-c", code.replace("NAME", name).replace("AGAIN", f"{again}"), *arguments],
         capture_output=True,
         text=True,
         check=False,
@@ -266,7 +284,7 @@ main()
     )
     assert done.returncode == 128 + getattr(signal, name), done.stderr
     assert "Traceback" not in done.stderr
-    assert "kept in out.partial" in done.stderr
+    assert place in done.stderr
     assert CliRunner().invoke(app, arguments).exit_code == 0
     first = fp.load("out").to_dense()
     CliRunner().invoke(app, arguments)

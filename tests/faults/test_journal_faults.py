@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from faulty import small_files
 
 import fewpairs as fp
 from fewpairs.errors import SimilarityError, UnwritableError
@@ -212,6 +213,14 @@ def test_a_disk_that_is_full_by_now_is_found_before_anything_is_bought(tmp_path,
             fault = fault_of(run, tmp_path, asked)
         assert isinstance(fault, UnwritableError)
         assert not asked
+
+
+def test_a_disk_with_room_for_names_only_is_found_before_anything_is_bought(tmp_path):
+    asked = []
+    with small_files(10_000):  # more than the lock, less than any run would write
+        fault = fault_of(run, tmp_path, asked)
+    assert isinstance(fault, UnwritableError)
+    assert not asked
 
 
 def test_after_a_full_disk_the_oracle_goes_on_and_writes_what_was_waiting(

@@ -19,7 +19,13 @@ from examples import symmetric_matrix
 from faulty import FaultySimilarity, OverloadedError
 
 import fewpairs as fp
-from fewpairs.errors import FailedCallError, HungCallsWarning, InputError, SimilarityError
+from fewpairs.errors import (
+    FailedCallError,
+    FewpairsError,
+    HungCallsWarning,
+    InputError,
+    SimilarityError,
+)
 from fewpairs.oracle.calls import Caller
 from fewpairs.oracle.waiting import LONGEST_WAIT, Pace, asked_for, backoff
 from fewpairs.similarities.patience import Patience
@@ -151,6 +157,24 @@ def test_too_many_hanging_calls_are_an_end(monkeypatch):
     release.set()
 
 
+def test_calls_that_come_back_late_count_no_longer(monkeypatch):
+    monkeypatch.setattr("fewpairs.oracle.calls._MOST_HUNG", 1)
+    release = threading.Event()
+    caller = Caller(Patience(timeout=0.05))
+    with pytest.raises(TimeoutError):
+        caller.call(release.wait, 30)
+    with pytest.raises(FewpairsError, match="have not come back"):
+        caller.call(min, 1, 2)
+    release.set()
+    for attempt in range(500):
+        try:
+            assert caller.call(min, 1, 2) == 1
+            break
+        except FewpairsError:
+            assert attempt < 499
+            time.sleep(0.01)
+
+
 def test_what_an_exception_asks_for_is_waited_for(monkeypatch):
     waits = []
 
@@ -164,6 +188,10 @@ def test_what_an_exception_asks_for_is_waited_for(monkeypatch):
     assert caller.call(faulty.pair, 0, 1) == MATRIX[0, 1]
     assert waits[0] == 17
     assert waits[1:] == [17]  # time stands still here, and so does everybody else's next call
+    waits.clear()
+    hasty = FaultySimilarity(MATRIX, {0: OverloadedError(retry_after=0.001)})
+    Caller(Patience(retry=1, backoff=8)).call(hasty.pair, 0, 1)
+    assert 4 <= waits[0] <= 8  # the longer of both
 
 
 def test_who_asks_to_come_back_much_later_is_not_waited_for():

@@ -21,7 +21,7 @@ from faulty import FaultySimilarity
 
 import fewpairs as fp
 from fewpairs.errors import SimilarityError
-from fewpairs.oracle.requests import Planner
+from fewpairs.oracle.planner import Planner
 
 ROOT = Path(__file__).resolve().parents[2]
 N = 40
@@ -108,6 +108,11 @@ def test_a_budget_that_runs_out_gives_the_best_that_it_allowed_and_can_be_raised
     assert rich.error.value < poor.error.value
 
 
+def blas_threads() -> set[int]:
+    pools = threadpoolctl.threadpool_info()
+    return {pool["num_threads"] for pool in pools if pool["user_api"] == "blas"}
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_no_more_threads_than_allowed(n_jobs):
     # Promise 33.
@@ -118,27 +123,21 @@ def test_no_more_threads_than_allowed(n_jobs):
         with lock:
             under_way += 1
             most = max(most, under_way)
-            blas.update(
-                pool["num_threads"]
-                for pool in threadpoolctl.threadpool_info()
-                if pool["user_api"] == "blas"
-            )
+            blas.update(blas_threads())
         time.sleep(0.001)
         with lock:
             under_way -= 1
         return MATRIX[np.ix_(left, right)]
 
     with threadpoolctl.threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
         similarity = fp.similarity(block, kind="block", symmetric=True, block_size=8)
         fp.approximate(range(N), similarity, landmarks=10, n_jobs=n_jobs)
-        after = {
-            pool["num_threads"]
-            for pool in threadpoolctl.threadpool_info()
-            if pool["user_api"] == "blas"
-        }
+        after = blas_threads()
     assert most == n_jobs
     assert blas == {1}
-    assert after <= {1, 2}  # as it was before
+    assert after == before
+    assert before != {1}  # or nothing would be seen here
 
 
 def test_compiled_code_starts_no_threads_of_its_own():
@@ -192,7 +191,7 @@ def test_peak_memory_is_what_the_plan_says(method):
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
-    assert peak < 1.25 * planned  # small temporary arrays count for something at this size
+    assert 0.7 * planned < peak < 1.25 * planned  # small arrays count for something at this size
 
 
 def test_counts_do_not_overflow():
@@ -247,6 +246,14 @@ def promises() -> dict[int, str]:
     rows = re.findall(r"^\| (\d+) \| (.*) \|$", page, re.MULTILINE)
     assert len(rows) == len({number for number, _ in rows})
     return {int(number): text for number, text in rows}
+
+
+def test_every_test_that_the_docs_name_exists():
+    sources = (path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    tests = set(re.findall(r"^def (test_\w+)\(", "\n".join(sources), re.MULTILINE))
+    for page in (ROOT / "docs").glob("*.md"):
+        named = re.findall(r"`(?:[\w/]+\.py::)?(test_\w+)`", page.read_text(encoding="utf-8"))
+        assert not set(named) - tests, page
 
 
 def test_every_promise_has_a_test_or_a_reason():

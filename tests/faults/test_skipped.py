@@ -153,6 +153,15 @@ def test_pairs_whose_calls_fail_are_found_and_skipped(kind, later):
     np.testing.assert_allclose(matrix.to_dense()[rows, 33], exact[rows, 33], rtol=1e-12)
 
 
+def test_only_single_pairs_are_tried_again_while_those_that_fail_are_looked_for():
+    faulty = FaultySimilarity(smooth(), pairs={(5, 15): ValueError("no")})
+    similarity = faulty.similarity("pairs", on_error="skip", retry=2)
+    scores = fp.score_pairs(similarity, range(8), range(10, 18))
+    assert np.flatnonzero(np.isnan(scores)).tolist() == [5]
+    # Three times all eight; once each half, quarter and single pair, but three times the bad one.
+    assert faulty.calls == 3 + 2 + 2 + 1 + 3
+
+
 def test_an_outage_is_not_skipped(kind):
     faulty = FaultySimilarity(smooth(), lambda call: RuntimeError("503") if call > 3 else None)
     with pytest.raises(SimilarityError, match="have no value") as caught:
@@ -247,3 +256,10 @@ def test_stand_ins_of_a_matrix_of_low_rank_are_nearly_right():
         np.testing.assert_allclose(stand_ins(holes * scale) / scale, filled, rtol=1e-9)
     assert stand_ins(exact) is exact
     assert not np.isnan(stand_ins(np.full((4, 3), np.nan))).any()
+
+
+def test_stand_ins_stay_within_what_was_seen():
+    along = np.linspace(0, 1, 50)[:, None]
+    values = along * [5.0, 5.0, 6.0]
+    values[-1, 2] = np.nan  # 6 by all that the others say
+    assert stand_ins(values)[-1, 2] == values[-2, 2] == np.nanmax(values)

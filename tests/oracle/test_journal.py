@@ -14,6 +14,7 @@ import fewpairs as fp
 from fewpairs.errors import InputError, JournalError, SimilarityError
 from fewpairs.items.items import as_items
 from fewpairs.items.keys import item_keys
+from fewpairs.oracle.journal.upkeep import existing, faults
 
 WORDS = [f"{a}{b}{c}" for a in ("ape", "bee", "cat", "dog") for b in "xyz" for c in "12345"]
 
@@ -146,6 +147,28 @@ def test_items_of_the_same_content_are_evaluated_once(tmp_path, kind, symmetric,
     assert matrix.evaluations == plain.evaluations
 
 
+def test_twins_of_a_pair_without_a_value_have_none_either(tmp_path):
+    counted = Counted()
+    lost = {WORDS[0], WORDS[3]}
+
+    def patchy(a, b):
+        value = counted.pair(a, b)
+        return np.nan if {a, b} == lost else value
+
+    similarity = fp.similarity(patchy, kind="pair", symmetric=True, name="patchy", version="1")
+    matrix = fp.approximate(
+        WORDS[:10] * 2,
+        similarity,
+        landmarks=[0, 10, 5],
+        error_pairs=0,
+        random_state=0,
+        journal=silent(tmp_path),
+        on_nonfinite="skip",
+    )
+    assert matrix.skipped.tolist() == [[0, 3], [0, 13], [3, 10], [10, 13]]
+    assert sum(set(pair) == lost for pair in counted.asked) == 1
+
+
 def test_two_sets_of_items_and_twins_in_both(tmp_path):
     counted = Counted(symmetric=False)
     rows, columns = WORDS[:10] * 2, WORDS[8:14] * 2
@@ -236,9 +259,10 @@ def test_another_version_begins_anew(tmp_path):
         assert len(counted.asked) == price
 
 
-def test_a_function_that_changed_under_its_name_is_noticed_and_refused(tmp_path):
+@pytest.mark.parametrize("factor", [1.1, 1.001])
+def test_a_function_that_changed_under_its_name_is_noticed_and_refused(tmp_path, factor):
     fp.Oracle(WORDS, Counted().similarity, journal=tmp_path).columns([4])
-    changed = Counted(factor=1.1)
+    changed = Counted(factor=factor)
     oracle = fp.Oracle(WORDS, changed.similarity, journal=tmp_path)
     for _ in range(2):
         with pytest.raises(JournalError, match="pairs were compared") as told:
@@ -250,6 +274,23 @@ def test_a_function_that_changed_under_its_name_is_noticed_and_refused(tmp_path)
         fp.approximate(WORDS, Counted(factor=2).similarity, landmarks=3, journal=tmp_path)
 
 
+def test_what_was_taken_for_symmetric_is_not_found_by_what_is_not(tmp_path):
+    for symmetric in (True, False, True):
+        counted = Counted(symmetric=symmetric)
+        oracle = fp.Oracle(WORDS, counted.similarity, journal=silent(tmp_path / "journal"))
+        columns = oracle.columns([0, 1])
+        fresh = fp.Oracle(WORDS, Counted(symmetric=symmetric).similarity).columns([0, 1])
+        assert np.array_equal(columns, fresh)
+    assert not counted.asked
+
+
+def test_a_function_that_repeats_itself_to_rounding_is_the_same(tmp_path):
+    fp.Oracle(WORDS, Counted().similarity, journal=tmp_path).columns([4])
+    rounding = fp.Oracle(WORDS, Counted(factor=1 + 1e-6).similarity, journal=tmp_path)
+    rounding.columns([4])
+    assert rounding.evaluations == 3
+
+
 def test_what_is_compared_on_opening_is_counted(tmp_path):
     for k in (4, 5, 6):
         fp.Oracle(WORDS, Counted().similarity, journal=silent(tmp_path)).columns([k])
@@ -258,6 +299,53 @@ def test_what_is_compared_on_opening_is_counted(tmp_path):
     oracle.columns([4])
     assert oracle.evaluations == len(counted.asked) == 3
     assert oracle.spent == 60
+
+
+def test_what_was_compared_once_is_trusted_from_then_on(tmp_path):
+    fp.Oracle(WORDS, Counted().similarity, journal=silent(tmp_path)).columns([4])
+    counted = Counted()
+    oracle = fp.Oracle(WORDS, counted.similarity, journal=fp.Journal(tmp_path, check=3))
+    oracle.columns([4])
+    fp.Oracle(WORDS, Counted().similarity, journal=silent(tmp_path)).columns([5])
+    oracle.columns([5])
+    assert oracle.evaluations == len(counted.asked) == 3
+
+
+@pytest.mark.parametrize("fault", ["on_nonfinite", "on_error"])
+@pytest.mark.parametrize("kind", ["pair", "pairs", "block"])
+def test_pairs_without_a_value_are_not_written_and_asked_for_again(tmp_path, kind, fault):
+    lost = {frozenset((WORDS[k], WORDS[k + 3])) for k in range(0, 40, 7)}
+
+    class Patchy(Counted):
+        def pair(self, a, b):
+            value = super().pair(a, b)
+            if frozenset((a, b)) not in lost:
+                return value
+            if fault == "on_error":
+                raise ConnectionError
+            return np.nan
+
+    def run():
+        patchy = Patchy(kind=kind)
+        matrix = fp.approximate(
+            WORDS,
+            patchy.similarity,
+            landmarks=9,
+            random_state=3,
+            journal=silent(tmp_path),
+            **{fault: "skip"},
+        )
+        return matrix, {frozenset(pair) for pair in patchy.asked}
+
+    first, _ = run()
+    again, asked = run()
+    assert len(first.skipped) > 1
+    assert np.array_equal(first.to_dense(), again.to_dense())
+    skipped = {frozenset((WORDS[i], WORDS[j])) for i, j in first.skipped.tolist()}
+    assert asked & lost == skipped
+    if kind != "block":  # of a block, the rest of its row is asked for with it
+        assert asked == skipped
+    assert not list(faults(existing(tmp_path)))
 
 
 def test_single_precision_is_rounded_before_it_is_used(tmp_path):
@@ -465,6 +553,8 @@ def test_options_are_checked():
         {"folder": "x", "dtype": "float16"},
         {"folder": "x", "check": -1},
         {"folder": "x", "wait": "long"},
+        {"folder": "x", "wait": -1},
+        {"folder": "x", "wait": np.nan},  # would be waited for without end
     ):
         with pytest.raises(InputError):
             fp.Journal(**wrong)
@@ -511,7 +601,7 @@ def test_blocks_are_asked_for_in_the_same_company_when_a_run_goes_on(
     tmp_path, monkeypatch, symmetric, twins, others, options, few
 ):
     if not few:  # as of many items: blocks may ask once more for single pairs that lie in them
-        monkeypatch.setattr("fewpairs.oracle.requests._FEW_ENTRIES", 0)
+        monkeypatch.setattr("fewpairs.oracle.planner._FEW_ENTRIES", 0)
     items = WORDS[:40] + (WORDS[5:12] if twins else [])
     columns = (WORDS[30:40] + (WORDS[31:35] if twins else [])) if others else None
 

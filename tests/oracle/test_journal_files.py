@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -24,7 +25,10 @@ from fewpairs.errors import (
     UnwritableError,
 )
 from fewpairs.files import archive
+from fewpairs.items.items import as_items
+from fewpairs.items.keys import item_keys
 from fewpairs.oracle.journal.blocks import Record, merged, read_block, write_block
+from fewpairs.oracle.journal.folder import Folder
 from fewpairs.oracle.journal.lock import Lock
 from fewpairs.oracle.requests import Ordered, Rectangle, Scattered
 
@@ -85,6 +89,16 @@ def test_a_bad_block_is_set_aside_told_once_and_evaluated_again(tmp_path, number
     assert not asked
 
 
+def test_a_block_that_was_set_aside_keeps_its_number(tmp_path):
+    filled(tmp_path)
+    for damaged in (1, 2):
+        last = max(tmp_path.glob("*/*.block"))
+        last.write_bytes(b"")
+        with pytest.warns(JournalWarning):
+            oracle(tmp_path)[0].columns([0, 1, 2])
+        assert len(list(tmp_path.glob("*/*.bad"))) == damaged
+
+
 def test_every_flipped_bit_is_noticed(tmp_path):
     block = filled(tmp_path)[1]
     content = block.read_bytes()
@@ -103,27 +117,39 @@ def filled_twin(folder, block):
     return next(other for other in folder.glob("*/*.block") if other != block)
 
 
+def changed(array, at, value):
+    copy = array.copy()
+    copy[at] = value
+    return copy
+
+
 @pytest.mark.parametrize(
-    "change",
-    [
-        {"records": np.array([[0, 2**40, 2**40]])},
-        {"records": np.array([[0, -1, 5]])},
-        {"records": np.array([[7, 1, 1]])},
-        {"records": np.array([[1, 2, 3]])},
-        {"records": np.array([0, 1, 2])},
-        {"places": np.array([2**31], dtype=np.uint32)},
-        {"places": np.array([1, 2, 3], dtype=np.int64)},
-        {"keys": np.zeros((3, 15), dtype=np.uint8)},
-        {"values": np.array([np.nan])},
-        {"values": np.array([1.0])},
-        {"values": np.array([1], dtype=np.int64)},
+    ("change", "told"),
+    [  # one thing each; the block has one single pair, and 35 rows of one column
+        (lambda b: {"keys": b["keys"][:, :15]}, "keys"),
+        (lambda b: {"keys": b["keys"].astype(np.int64)}, "keys"),
+        (lambda b: {"records": b["records"].ravel()}, "records"),
+        (lambda b: {"records": b["records"].astype(np.int32)}, "records"),
+        (lambda b: {"records": changed(b["records"], (0, 0), 7)}, "records"),
+        (lambda b: {"records": changed(b["records"], (0, 0), -1)}, "records"),
+        (lambda b: {"records": np.array([[1, 1, 1], [0, -1, 37]])}, "records"),
+        (lambda b: {"records": np.array([[0, 2**40, 2**40]])}, "longer than their places"),
+        (lambda b: {"records": np.array([[1, 3, 35]])}, "pairs"),
+        (lambda b: {"records": b["records"][1:]}, "places that belong to nothing"),
+        (lambda b: {"places": changed(b["places"], 0, 36)}, "places"),
+        (lambda b: {"places": b["places"].astype(np.int64)}, "places"),
+        (lambda b: {"places": np.append(b["places"], b["places"][:1])}, "belong to nothing"),
+        (lambda b: {"values": b["values"][1:]}, "too few values"),
+        (lambda b: {"values": np.append(b["values"], 1.0)}, "values of nothing"),
+        (lambda b: {"values": changed(b["values"], 3, np.nan)}, "not finite"),
+        (lambda b: {"values": np.ones(36, dtype=np.int64)}, "values"),
     ],
 )
-def test_a_block_that_says_what_cannot_be_is_refused(tmp_path, change):
+def test_a_block_that_says_what_cannot_be_is_refused(tmp_path, change, told):
     block = filled(tmp_path)[0]
     arrays, facts = archive.read(block)
-    archive.write(block, arrays | change, facts)
-    with pytest.raises(FileFormatError):
+    archive.write(block, arrays | change(arrays), facts)
+    with pytest.raises(FileFormatError, match=told):
         read_block(block, facts["identity"])
 
 
@@ -160,6 +186,21 @@ def test_a_block_comes_back_as_it_was(tmp_path):
         assert np.array_equal(block.keys[there.request.rows], keys[here.request.rows])
         assert np.array_equal(block.keys[there.request.columns], keys[here.request.columns])
         assert np.array_equal(there.values, here.values)
+
+
+def test_of_a_pair_that_a_list_holds_twice_the_first_value_counts(tmp_path):
+    oracle(tmp_path)[0].entries([2], [3])
+    (shelf,) = Folder(tmp_path).shelves()
+    most = np.arange(1, 25)  # so that the column becomes a whole line of the memory
+    records = [
+        Record(Rectangle(most, np.array([0])), np.ones((24, 1))),
+        Record(Scattered(np.array([0, 30, 30]), np.array([30, 0, 0])), np.array([0.25, 0.5, 0.75])),
+    ]
+    keys = item_keys(as_items(WORDS))
+    write_block(shelf.next_block(), records, keys, shelf.checksum, "float64")
+    made, asked = oracle(tmp_path)
+    assert made.entries([30, 0, 7], [0, 30, 0]).tolist() == [0.25, 0.25, 1.0]
+    assert not asked
 
 
 def test_what_is_no_journal_is_refused_before_anything_is_bought(tmp_path):
@@ -212,6 +253,8 @@ def test_damaged_seeds_are_set_aside_and_drawn_again(tmp_path):
     first = made.generator(None, "call").random()
     assert oracle(tmp_path)[0].generator(None, "call").random() == first
     assert oracle(tmp_path)[0].generator(None, "another").random() != first
+    turned = fp.Oracle(WORDS[::-1], made.similarity, journal=tmp_path)
+    assert turned.generator(None, "call").random() != first
     (seeds,) = tmp_path.glob("*/seeds.json")
     seeds.write_text("{")
     with pytest.warns(JournalWarning):
@@ -299,6 +342,37 @@ def test_the_lock_of_a_dead_holder_is_taken_from_its_children(tmp_path):
     finally:
         os.killpg(child.pid, 9)
         child.communicate()
+
+
+def test_a_lock_on_another_machine_is_not_judged_from_here(tmp_path):
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    path = tmp_path / "lock"
+    with path.open("w") as file:
+        json.dump({"pid": gone.pid, "host": "elsewhere", "since": "today"}, file)
+        file.flush()
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(JournalError, match=f"process {gone.pid} on elsewhere"):
+            Lock(path).acquire(0)
+    Lock(path).acquire(0)
+
+
+def test_a_lock_that_was_taken_away_while_it_was_opened_is_nobodys(tmp_path, monkeypatch):
+    path = tmp_path / "lock"
+    flock, locked = fcntl.flock, []
+
+    def late(handle, how):
+        if not locked:
+            path.unlink()  # as by another process, which recovers it just now
+        locked.append(handle)
+        flock(handle, how)
+
+    monkeypatch.setattr("fewpairs.oracle.journal.lock.fcntl.flock", late)
+    mine = Lock(path)
+    mine.acquire(5)
+    with pytest.raises(JournalError, match=f"process {os.getpid()} on"):
+        Lock(path).acquire(0)
+    mine.release()
 
 
 def test_two_oracles_in_one_process_take_turns(tmp_path):

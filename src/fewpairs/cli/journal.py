@@ -27,10 +27,11 @@ def inspect(folder: FolderArgument) -> None:
 
     found = list(holdings(existing(folder)))
     for held in found:
+        damaged = f", {held.damaged:,} of them damaged" if held.damaged else ""
         bad = f", {held.bad:,} damaged files set aside" if held.bad else ""
         typer.echo(
             f"{held.identity}\n  {held.values:,} values of {held.items:,} items in "
-            f"{held.blocks:,} files, {held.bytes:,} bytes{bad}"
+            f"{held.blocks:,} files{damaged}, {held.bytes:,} bytes{bad}"
         )
     if not found:
         typer.echo("nothing was evaluated yet")
@@ -78,28 +79,37 @@ def export(
     column: ColumnOption = None,
 ) -> None:
     """Write all values to a table: similarity, left, right, value."""
-    from fewpairs.files.tables import check_table_path, write_table  # noqa: PLC0415 - --help
+    import numpy as np  # noqa: PLC0415 - --help is instant
+
+    from fewpairs.files.tables import check_table_path, write_table  # noqa: PLC0415
     from fewpairs.oracle.journal.upkeep import existing, values_of  # noqa: PLC0415
 
     there = existing(folder)
     check_table_path(output)
     names = None if items is None else _names(items, column)
     table: dict[str, list[Any]] = {"similarity": [], "left": [], "right": [], "value": []}
+    others = 0
     for shelf in there.shelves():
-        for left, right, values in values_of(shelf):
-            pairs = zip(left, right, values.tolist(), strict=True)
-            for a, b, value in ((_key(a), _key(b), value) for a, b, value in pairs):
-                if names is None or (a in names and b in names):
-                    table["similarity"].append(shelf.identity)
-                    table["left"].append(a if names is None else names[a])
-                    table["right"].append(b if names is None else names[b])
-                    table["value"].append(value)
+        for keys, i, j, values in values_of(shelf):
+            found = [_key(key) for key in keys]
+            named = np.array([names is None or key in names for key in found])
+            called = found if names is None else [names.get(key) for key in found]
+            wanted = named[i] & named[j]
+            table["similarity"] += [shelf.identity] * int(wanted.sum())
+            table["left"] += [called[k] for k in i[wanted].tolist()]
+            table["right"] += [called[k] for k in j[wanted].tolist()]
+            table["value"] += values[wanted].tolist()
+            others += int((~wanted).sum())
     write_table(output, table)
     typer.echo(f"{len(table['value']):,} values\nsaved to {output}")
+    if others:
+        typer.echo(f"{others:,} values of items that are not in {items} were left out", err=True)
 
 
 def _key(key: bytes) -> str:
-    return key.ljust(16, b"\0").hex()
+    from fewpairs.items.keys import SIZE  # noqa: PLC0415 - --help is instant
+
+    return key.ljust(SIZE, b"\0").hex()  # NumPy cuts off the zeros at its end
 
 
 def _names(path: Path, column: str | None) -> dict[str, Any]:

@@ -11,9 +11,9 @@ from fewpairs.error.estimate import CurvePoint, ErrorEstimate, SketchPoint
 from fewpairs.errors import InputError
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.factored.source import Source
+from fewpairs.files.contents import are_numbers, are_positions, require
 from fewpairs.items.packing import pack_items, unpack_items
-from fewpairs.oracle.keeping import are_numbers, are_positions, checked_lines, require
-from fewpairs.oracle.known import Known
+from fewpairs.oracle.known import Known, checked_lines
 
 Arrays = dict[str, npt.NDArray[Any]]
 

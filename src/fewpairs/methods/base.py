@@ -15,7 +15,7 @@ from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.factored.source import Source
 from fewpairs.oracle.known import Known
 from fewpairs.oracle.oracle import Oracle
-from fewpairs.oracle.requests import Planner
+from fewpairs.oracle.planner import Planner
 
 #: The option ``known=``: "exact" puts evaluated entries back, None leaves the method as published.
 KnownOption = Literal["exact"] | None

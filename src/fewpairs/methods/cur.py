@@ -18,7 +18,7 @@ from fewpairs.methods.base import Fit, Method
 from fewpairs.methods.inverses import THRESHOLD, general_inverse, symmetric_inverse
 from fewpairs.methods.options import FLAG, NUMBER, option
 from fewpairs.oracle.oracle import Oracle
-from fewpairs.oracle.requests import Planner
+from fewpairs.oracle.planner import Planner
 
 
 @dataclass(frozen=True)

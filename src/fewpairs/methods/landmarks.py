@@ -11,7 +11,7 @@ import numpy.typing as npt
 from fewpairs.arrays import FloatArray, IntArray, unmasked
 from fewpairs.errors import InputError, UnknownNameError
 from fewpairs.oracle.oracle import Oracle
-from fewpairs.oracle.requests import Planner
+from fewpairs.oracle.planner import Planner
 
 #: Ridge of the leverage scores, as a share of the mean eigenvalue of the columns' Gram matrix:
 #: directions below it are noise.

@@ -20,7 +20,7 @@ from fewpairs.methods.base import Fit, Method
 from fewpairs.methods.inverses import THRESHOLD, symmetric_inverse
 from fewpairs.methods.options import FACTOR, FLAG, NUMBER, option
 from fewpairs.oracle.oracle import Oracle
-from fewpairs.oracle.requests import Planner
+from fewpairs.oracle.planner import Planner
 
 #: From this size on, the smallest eigenvalue comes from Lanczos iterations: there they are faster
 #: than a full decomposition, whose time grows like n³.

@@ -13,7 +13,7 @@ from fewpairs.errors import BudgetError
 from fewpairs.methods.base import Fit, Method
 from fewpairs.methods.options import FLAG, option
 from fewpairs.oracle.oracle import Oracle
-from fewpairs.oracle.requests import Planner
+from fewpairs.oracle.planner import Planner
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,10 @@ from fewpairs.errors import (
     StoppedError,
     UnwritableError,
 )
-from fewpairs.oracle.evaluation import Outcome, evaluate
+from fewpairs.oracle.evaluation import evaluate
 from fewpairs.oracle.execution import run as answer_all
 from fewpairs.oracle.memory import Memory
+from fewpairs.oracle.outcome import Outcome
 from fewpairs.oracle.progress import Progress, ProgressOption
 from fewpairs.oracle.recorded import Recorded
 from fewpairs.oracle.requests import Request
@@ -174,10 +175,8 @@ class Asking(Recorded):
             # One triangle stands for both from now on, and would hide what was seen here.
             self._ledger.refused = self._ledger.refused or uneven
         values, unwritten = self._written_down(request, values, repeatable=uneven is None)
-        if own:
-            self._ledger.keep(request, values)
-        else:
-            self._ledger.earlier(self._lasting_memory()).store(request, values)
+        memory = self._memory if own else self._ledger.earlier(self._lasting_memory())
+        memory.store(request, values)
         self._ledger.count(outcome.asked * self.planner.per_entry, spent=own)
         tolerated = self._tolerant and isinstance(found, (NonFiniteError, AsymmetryError))
         skips = isinstance(found, NonFiniteError) and self._caller.patience.on_nonfinite == "skip"

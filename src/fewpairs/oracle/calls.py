@@ -33,7 +33,7 @@ class Gathered:
     Attributes
     ----------
     answers : list
-        In the order of the pairs; `missing` where there is none.
+        In the order of the pairs; only those at `places` are there.
     failures : dict
         Place → exception, of pairs whose last attempt has failed.
     interrupt : BaseException or None

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from fewpairs.oracle.evaluation import Outcome
+from fewpairs.oracle.outcome import Outcome
 from fewpairs.oracle.requests import Request
 from fewpairs.parallel import one_blas_thread
 

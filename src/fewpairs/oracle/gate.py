@@ -15,13 +15,13 @@ from fewpairs.errors import InputError
 from fewpairs.items.items import Items, as_items
 from fewpairs.oracle.asking import Asking
 from fewpairs.oracle.calls import Caller
-from fewpairs.oracle.evaluation import declared_diagonal
 from fewpairs.oracle.journal.journal import JournalOption, as_journal
 from fewpairs.oracle.known import Known
 from fewpairs.oracle.ledger import Ledger
 from fewpairs.oracle.memory import Memory
+from fewpairs.oracle.outcome import declared_diagonal
+from fewpairs.oracle.planner import Planner
 from fewpairs.oracle.progress import ProgressOption
-from fewpairs.oracle.requests import Planner
 from fewpairs.oracle.scale import Scale
 from fewpairs.parallel import count_jobs
 from fewpairs.similarities.base import as_similarity, declared

@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from fewpairs.errors import FileFormatError, InputError
 from fewpairs.files import archive
+from fewpairs.files.contents import are_numbers, are_positions, require
 from fewpairs.items.packing import digest
-from fewpairs.oracle.known import Known, Lines
+from fewpairs.oracle.known import Known, checked_lines
 from fewpairs.oracle.oracle import Oracle
 
 #: Tells these files from those of matrices.
@@ -115,34 +115,3 @@ def _unpack(
     require(are_numbers(values, (len(i),)), "its entries do not fit")
     require(are_numbers(ordered, (len(keys),)), "its pairs do not fit")
     return Known(columns, rows).with_entries(i, j, values), (keys, ordered)
-
-
-# ------------------------------------------------------------------ what a file may say
-
-
-def checked_lines(
-    index: npt.NDArray[Any], values: npt.NDArray[Any], height: int, width: int
-) -> Lines:
-    """Return whole columns that a file holds of a height × width matrix, or raise ValueError."""
-    places = are_positions(index, width) and len(np.unique(index)) == len(index)
-    fits = places and are_numbers(values, (height, len(index)))
-    require(fits, "its known columns or rows do not fit")
-    return Lines.of(index, values, width)
-
-
-def are_positions(index: npt.NDArray[Any], length: int) -> bool:
-    """Say whether an array holds positions among `length` things."""
-    whole = index.ndim == 1 and index.dtype == np.int64
-    return whole and bool(np.all((index >= 0) & (index < length)))
-
-
-def are_numbers(values: npt.NDArray[Any], shape: tuple[int, ...]) -> bool:
-    """Say whether an array holds finite numbers, and so many of them."""
-    plain = values.shape == shape and values.dtype.kind == "f"
-    return plain and bool(np.isfinite(values).all())
-
-
-def require(fits: Any, otherwise: str) -> None:
-    """Raise ValueError, to be told with the name of the file, unless something fits."""
-    if not fits:
-        raise ValueError(otherwise)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from fewpairs.arrays import BoolArray, FloatArray, IntArray
+from fewpairs.files.contents import are_numbers, are_positions, require
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,6 +208,14 @@ class Known:
         return Known(self.rows, self.columns, self.diagonal).with_entries(
             columns, rows, self.values
         )
+
+
+def checked_lines(index: IntArray, values: FloatArray, height: int, width: int) -> Lines:
+    """Return whole columns that a file holds of a height × width matrix, or raise ValueError."""
+    places = are_positions(index, width) and len(np.unique(index)) == len(index)
+    fits = places and are_numbers(values, (height, len(index)))
+    require(fits, "its known columns or rows do not fit")
+    return Lines.of(index, values, width)
 
 
 def keys_of(rows: IntArray, columns: IntArray, width: int, *, symmetric: bool) -> IntArray:

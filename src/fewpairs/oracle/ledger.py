@@ -10,7 +10,8 @@ import numpy as np
 from fewpairs.arrays import BoolArray, FloatArray, RandomState
 from fewpairs.errors import AsymmetryError
 from fewpairs.oracle.memory import Memory
-from fewpairs.oracle.requests import Planner, Rectangle, Request, Scattered
+from fewpairs.oracle.planner import Planner
+from fewpairs.oracle.requests import Rectangle, Request, Scattered
 from fewpairs.oracle.twins import Twins
 
 
@@ -121,8 +122,7 @@ class Ledger:
         first = self.twins.first(Scattered(*map(np.concatenate, sides)))
         unknown = np.isnan(self._mine(first)) & ~self.memory.is_hole(*first.pairs())
         i, j = first.rows[unknown], first.columns[unknown]
-        a, b = (np.minimum(i, j), np.maximum(i, j)) if self.memory.symmetric else (i, j)
-        once = np.unique(a * planner.m + b, return_index=True)[1]
+        once = np.unique(self.memory.keys(i, j), return_index=True)[1]
         for part in planner.lists(i[once], j[once]):
             if self._earlier is None:
                 yield part
@@ -163,10 +163,6 @@ class Ledger:
             yield Rectangle(request.rows[whole], request.columns)
         for k in np.flatnonzero(~whole & unknown.any(axis=1)):
             yield Rectangle(request.rows[k : k + 1], request.columns[unknown[k]])
-
-    def keep(self, request: Request, values: FloatArray) -> None:
-        """Remember an answer."""
-        self.memory.store(request, values)
 
     def count(self, evaluations: int, *, spent: bool = True) -> None:
         """Count what the similarity was asked for just now, for this run unless said otherwise."""

@@ -93,7 +93,7 @@ class Memory:
             return self.columns.get(columns)[rows]
         if np.all(self.rows.position(rows) >= 0):
             return self.rows.get(rows)[columns].T
-        return self.find(*request.pairs()).reshape(len(rows), len(columns))
+        return self.find(*request.pairs()).reshape(request.shape)
 
     def unknown(self, request: Request) -> BoolArray:
         """Say what of a request was not asked for yet, in its shape."""

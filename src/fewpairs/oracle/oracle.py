@@ -130,8 +130,7 @@ class Oracle(Gate):
         i, j = down[missing], across[missing]
         if len(i):
             # Each pair once, also where both orders of it are wanted.
-            a, b = (np.minimum(i, j), np.maximum(i, j)) if self.symmetric else (i, j)
-            first = np.unique(a * self.shape[1] + b, return_index=True)[1]
+            first = np.unique(self._memory.keys(i, j), return_index=True)[1]
             i, j = i[first], j[first]
         self._ask(self.planner.lists(i, j), len(i) * self.planner.per_entry)
         values = self._memory.find(down, across)

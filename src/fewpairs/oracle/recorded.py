@@ -17,7 +17,8 @@ from fewpairs.oracle.journal.journal import Journal, JournalOption, as_journal
 from fewpairs.oracle.journal.recorder import Recorder
 from fewpairs.oracle.ledger import Ledger
 from fewpairs.oracle.memory import Memory
-from fewpairs.oracle.requests import Planner, Request
+from fewpairs.oracle.planner import Planner
+from fewpairs.oracle.requests import Request
 from fewpairs.similarities.base import Similarity
 
 

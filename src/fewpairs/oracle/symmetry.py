@@ -9,9 +9,18 @@ from fewpairs.errors import AsymmetryError
 from fewpairs.items.items import Items
 from fewpairs.oracle.requests import Rectangle, Request
 
-#: Relative difference between Δ(x, y) and Δ(y, x) that still counts as symmetric: half-precision
-#: models and batched networks repeat themselves no better than this.
+#: Relative difference between two values of one pair that still counts as none: half-precision
+#: models and batched networks repeat themselves no better than this, in whatever order.
 SYMMETRY_TOLERANCE = 1e-4
+
+
+def worst_difference(one: FloatArray, other: FloatArray) -> int | None:
+    """Return where two lists of values differ most, or None if it is no more than rounding."""
+    scale = max(float(np.abs(one).max()), float(np.abs(other).max()))
+    with np.errstate(over="ignore"):  # infinitely different is different
+        gap = np.abs(one - other)
+    worst = int(gap.argmax())
+    return worst if gap[worst] > SYMMETRY_TOLERANCE * scale else None
 
 
 def asymmetry(
@@ -20,11 +29,8 @@ def asymmetry(
     """Compare both orders of some pairs; return the fault, naming the worst pair, or None."""
     if not len(there):
         return None
-    scale = max(float(np.abs(there).max()), float(np.abs(back).max()))
-    with np.errstate(over="ignore"):  # infinitely different is different
-        difference = np.abs(there - back)
-    worst = int(difference.argmax())
-    if difference[worst] <= SYMMETRY_TOLERANCE * scale:
+    worst = worst_difference(there, back)
+    if worst is None:
         return None
     i, j = int(rows[worst]), int(columns[worst])
     return AsymmetryError(

@@ -13,7 +13,7 @@ from fewpairs.errors import InputError
 from fewpairs.numerics import exponent, most_affordable
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
-from fewpairs.oracle.requests import Planner
+from fewpairs.oracle.planner import Planner
 from fewpairs.run.arguments import as_oracle
 
 #: Items whose square is evaluated, where the user has not said how many; at least the second.

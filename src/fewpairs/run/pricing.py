@@ -10,7 +10,7 @@ from fewpairs.methods.base import Method
 from fewpairs.methods.landmarks import Selector, price_of_selection
 from fewpairs.numerics import most_affordable
 from fewpairs.oracle.oracle import Oracle
-from fewpairs.oracle.requests import Planner
+from fewpairs.oracle.planner import Planner
 
 #: More pairs than this make the interval of an ordinary matrix hardly narrower (docs/error.md);
 #: and judging should not cost more than a tenth of what is judged.

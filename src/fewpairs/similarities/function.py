@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from fewpairs.arrays import is_whole
 from fewpairs.errors import InputError, UnknownNameError
 from fewpairs.similarities.cost import Cost, CostOption
+from fewpairs.similarities.facts import check_block_size, check_diagonal
 from fewpairs.similarities.patience import Patience, WhenMissing
-from fewpairs.similarities.protocol import KINDS, Similarity, check_diagonal
+from fewpairs.similarities.protocol import KINDS, Similarity
 
 #: What an object of another class may bring along: all that `Similarity` declares.
 METHODS = (*KINDS, "aligned", "prepare", "known_diagonal")
@@ -240,17 +240,3 @@ def _taken_over(candidate: Any) -> Similarity:
     facts = {name: fact for name, fact in facts.items() if not callable(fact)}
     facts["name"] = facts.get("name") or type(candidate).__name__
     return FunctionSimilarity(**methods, **facts)
-
-
-def check_block_size(size: Any) -> int | tuple[int, int] | None:
-    """Check a preferred block size: None, a number of entries, or (rows, columns)."""
-    pair = isinstance(size, tuple) and len(size) == 2  # noqa: PLR2004 - rows and columns
-    parts: Sequence[Any] = size if pair else (size,)
-    if size is None or all(is_whole(part) and part > 0 for part in parts):
-        checked: int | tuple[int, int] | None = size
-        return checked
-    raise InputError(
-        f"block_size is {size!r}.",
-        "It is the number of entries that one call of the similarity gets.",
-        "Pass a positive integer, or a pair (rows, columns).",
-    )

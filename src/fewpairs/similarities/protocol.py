@@ -12,10 +12,11 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from fewpairs.arrays import FloatArray, unmasked
-from fewpairs.errors import InputError, UnknownNameError
+from fewpairs.arrays import FloatArray
+from fewpairs.errors import UnknownNameError
 from fewpairs.items.items import Items
 from fewpairs.similarities.cost import Cost, CostOption
+from fewpairs.similarities.facts import check_diagonal
 from fewpairs.similarities.patience import NO_PATIENCE, Patience, WhenMissing, changed
 
 Pair = tuple[Any, Any]
@@ -241,28 +242,6 @@ class Similarity:
         # scikit-learn's `clone` copies parameters deeply. Declared facts do not change, and a
         # precomputed matrix may be larger than the memory that is left.
         return self
-
-
-def is_async(function: Any) -> bool:
-    """Say whether calling a function gives something to be awaited."""
-    call = getattr(function, "__call__", None)  # noqa: B004 - an object may have an async __call__
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
-
-
-def check_diagonal(diagonal: Any) -> float:
-    """Return a declared Δ(x, x) if it is a finite number."""
-    plain = unmasked(diagonal, "diagonal")
-    try:
-        value = float(plain)
-    except (TypeError, ValueError, OverflowError):
-        value = np.nan
-    if not np.isfinite(value):
-        raise InputError(
-            f"diagonal is {diagonal!r}.",
-            "It stands for the similarity of every item with itself, and is never evaluated.",
-            "Pass a finite number, or None to have it evaluated.",
-        )
-    return value
 
 
 def _same_for_all(items: Items, value: float) -> FloatArray:

@@ -15,10 +15,11 @@ from fewpairs.errors import FewpairsError, InputError
 from fewpairs.items.items import Items
 from fewpairs.items.keys import encoded, framed
 from fewpairs.items.records import field_of
+from fewpairs.similarities.facts import is_async
 from fewpairs.similarities.function import as_similarity
 from fewpairs.similarities.means import Mean, scaled_weights
 from fewpairs.similarities.parts import aligned_values, block_values, common_block_size
-from fewpairs.similarities.protocol import Pair, Similarity, is_async
+from fewpairs.similarities.protocol import Pair, Similarity
 from fewpairs.similarities.strings import StringSimilarity
 
 

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from fewpairs.arrays import FloatArray
 from fewpairs.errors import SimilarityError
 from fewpairs.items.items import Items
-from fewpairs.similarities.protocol import Pair, Similarity, is_async
+from fewpairs.similarities.facts import is_async
+from fewpairs.similarities.protocol import Pair, Similarity
 
 
 class Symmetrized(Similarity):

@@ -20,7 +20,7 @@ from fewpairs.methods.fitted.stage import FEW, Sample, Stage
 from fewpairs.methods.options import COUNT, KNOWN, SHARE, Check, option
 from fewpairs.numerics import most_affordable
 from fewpairs.oracle.oracle import Oracle
-from fewpairs.oracle.requests import Planner
+from fewpairs.oracle.planner import Planner
 
 #: Fewer than 500 pairs weigh seventy candidates badly; beyond 6,000 columns are worth more.
 _FEWEST_TUNING, _MOST_TUNING = 500, 6000

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from fewpairs.arrays import FloatArray
 from fewpairs.files import archive
+from fewpairs.files.contents import require
 from fewpairs.items.keys import SIZE, Keys
 from fewpairs.oracle.requests import Ordered, Rectangle, Request, Scattered
 
@@ -45,8 +46,8 @@ class Block:
     records : list of Record
         Without values, where only the shapes were read.
     matrix : str
-        Of which items it was evaluated, and in which order they stood; nothing where many blocks
-        have become one.
+        A sign of the two sets of items that it was evaluated of, in their order, where they share
+        some; nothing otherwise.
     """
 
     keys: Keys
@@ -150,49 +151,43 @@ def read_block(path: Path, identity: str, *, values: bool = True) -> Block:
     only = None if values else ("keys", "records", "places")
     arrays, facts = archive.read(path, only=only)
     with archive.unpacking(path):
-        _require(facts.get("kind") == _KIND, "it is no block of a journal")
-        _require(facts.get("identity") == identity, "it belongs to another similarity")
+        require(facts.get("kind") == _KIND, "it is no block of a journal")
+        require(facts.get("identity") == identity, "it belongs to another similarity")
         return replace(_unpacked(arrays, values=values), matrix=str(facts.get("matrix")))
 
 
 def _unpacked(arrays: dict[str, npt.NDArray[Any]], *, values: bool) -> Block:
     table, shapes, places = arrays["keys"], arrays["records"], arrays["places"]
-    _require(table.dtype == np.uint8 and table.shape[1:] == (SIZE,), "its keys do not fit")
-    _require(shapes.dtype == np.int64 and shapes.shape[1:] == (_SHAPE,), "its records do not fit")
-    _require(places.dtype == np.uint32 and places.ndim == 1, "its places do not fit")
-    _require(not len(places) or int(places.max()) < len(table), "its places do not fit")
+    require(table.dtype == np.uint8 and table.shape[1:] == (SIZE,), "its keys do not fit")
+    require(shapes.dtype == np.int64 and shapes.shape[1:] == (_SHAPE,), "its records do not fit")
+    require(places.dtype == np.uint32 and places.ndim == 1, "its places do not fit")
+    require(not len(places) or int(places.max()) < len(table), "its places do not fit")
     where = places.astype(np.int64)
     numbers = _numbers(arrays["values"]) if values else None
     records, at, value_at = [], 0, 0
     for kind, n_rows, n_columns in shapes.tolist():
-        _require(0 <= kind < len(_KINDS) and min(n_rows, n_columns) >= 0, "its records do not fit")
+        require(0 <= kind < len(_KINDS) and min(n_rows, n_columns) >= 0, "its records do not fit")
         ends = at + n_rows, at + n_rows + n_columns
-        _require(ends[1] <= len(where), "its records are longer than their places")
+        require(ends[1] <= len(where), "its records are longer than their places")
         request = _KINDS[kind](where[at : ends[0]], where[ends[0] : ends[1]])
         rectangle = kind == 0
-        _require(rectangle or n_rows == n_columns, "its pairs do not fit")
+        require(rectangle or n_rows == n_columns, "its pairs do not fit")
         shape = (n_rows, n_columns) if rectangle else (n_rows,)
         end = value_at + request.size
         if numbers is None:
             found: FloatArray = np.empty(0)
         else:
-            _require(end <= len(numbers), "it holds too few values")
+            require(end <= len(numbers), "it holds too few values")
             found = numbers[value_at:end].reshape(shape)
         records.append(Record(request, found))
         at, value_at = ends[1], end
-    _require(at == len(where), "it holds places that belong to nothing")
-    _require(numbers is None or value_at == len(numbers), "it holds values of nothing")
+    require(at == len(where), "it holds places that belong to nothing")
+    require(numbers is None or value_at == len(numbers), "it holds values of nothing")
     keys = np.ascontiguousarray(table).reshape(-1).view(f"S{SIZE}")
     return Block(keys, records)
 
 
 def _numbers(values: npt.NDArray[Any]) -> FloatArray:
-    _require(values.dtype.name in ("float64", "float32") and values.ndim == 1, "values do not fit")
-    _require(np.isfinite(values).all(), "it holds values that are not finite")
+    require(values.dtype.name in ("float64", "float32") and values.ndim == 1, "values do not fit")
+    require(np.isfinite(values).all(), "it holds values that are not finite")
     return values.astype(np.float64, copy=False)
-
-
-def _require(fits: Any, otherwise: str) -> None:
-    """Raise ValueError, to be told with the name of the file, unless something fits."""
-    if not fits:
-        raise ValueError(otherwise)

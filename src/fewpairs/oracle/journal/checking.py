@@ -12,7 +12,7 @@ from fewpairs.items.items import Items
 from fewpairs.oracle.journal.blocks import Record
 from fewpairs.oracle.journal.journal import Journal
 from fewpairs.oracle.requests import Request, Scattered
-from fewpairs.oracle.symmetry import SYMMETRY_TOLERANCE
+from fewpairs.oracle.symmetry import worst_difference
 
 
 def some(samples: Sequence[Record], count: int, seed: int) -> Record | None:
@@ -46,11 +46,8 @@ def compare(
     again : callable
     """
     then, now = stored.values, again(stored.request)
-    scale = max(float(np.abs(then).max()), float(np.abs(now).max()))
-    with np.errstate(over="ignore"):  # infinitely different is different
-        gap = np.abs(then - now)
-    worst = int(gap.argmax())
-    if gap[worst] <= SYMMETRY_TOLERANCE * scale:
+    worst = worst_difference(then, now)
+    if worst is None:
         return
     i, j = stored.request.rows[worst], stored.request.columns[worst]
     a, b = sides[0].describe(int(i)), sides[1].describe(int(j))

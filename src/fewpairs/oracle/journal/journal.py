@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fewpairs.arrays import is_whole
+import numpy as np
+
+from fewpairs.arrays import is_number, is_whole
 from fewpairs.errors import InputError
 from fewpairs.oracle.journal.folder import DTYPES, Folder
 
@@ -79,7 +81,7 @@ class Journal:
                 "It is the number of stored values that are evaluated again and compared.",
                 "Pass a whole number; 0 checks nothing.",
             )
-        if isinstance(self.wait, bool) or not isinstance(self.wait, (int, float)) or self.wait < 0:
+        if self.wait != np.inf and (not is_number(self.wait) or self.wait < 0):
             raise InputError(
                 f"wait is {self.wait!r}.",
                 "It is how long to wait for another process that writes to the journal.",

@@ -65,8 +65,9 @@ class Lookup:
     reversible : bool
         Whether a pair of two sets may be found in the other order too.
     matrix : str
-        What blocks of this very matrix carry. In them, no pair is found in the other order: a run
-        does not do so with what it has just evaluated, nor must it when it goes on.
+        What blocks of this very matrix carry, as `Block` has it. In them, no pair is found in the
+        other order: a run does not do so with what it has just evaluated, nor must it when it goes
+        on.
     """
 
     left: Places
@@ -134,7 +135,7 @@ class Lookup:
 
     def _here(self, block: Block | None, *, backwards: bool) -> Iterator[Record]:
         """Yield what a block holds of the items that are here, at their positions."""
-        if block is None or (backwards and block.matrix == self.matrix):
+        if block is None or (backwards and self.matrix and block.matrix == self.matrix):
             return
         rows_at, columns_at = self.left.of(block.keys), self.right.of(block.keys)
         for record in block.records:

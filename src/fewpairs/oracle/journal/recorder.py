@@ -70,14 +70,16 @@ class Recorder:
         self._matrix = whole.hexdigest()[:32]
         rows = Places(left)
         columns = rows if right is None else Places(right)
-        self.lookup = Lookup(rows, columns, right is not None and reversible, self._matrix)
+        # Only of two sets that share items can a pair be met in both orders.
+        sign = self._matrix if right is not None and np.isin(left, right).any() else ""
+        self.lookup = Lookup(rows, columns, right is not None and reversible, sign)
         distinct = rows.distinct and columns.distinct
         self.twins = None if distinct else Twins(rows.first, columns.first)
         self._lock = Lock(journal.path / LOCK)
         self._depth, self._probed = 0, False
         self._dtype = journal.dtype or "float64"
         self._seen: set[str] = set()
-        self._writer = Writer(self._shelf, self._keys, self._matrix)
+        self._writer = Writer(self._shelf, self._keys, sign)
         journal.at().exists()  # refuse what is no journal as soon as it is named
 
     # ------------------------------------------------------------------ one writer

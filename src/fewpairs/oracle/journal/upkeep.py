@@ -12,11 +12,13 @@ from pathlib import Path
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
-from fewpairs.errors import FileFormatError, JournalError, MissingFileError
-from fewpairs.items.keys import Keys
-from fewpairs.oracle.journal.blocks import Record, merged, read_block, write_block
+from fewpairs.errors import FileFormatError, JournalError, MissingFileError, NewerVersionError
+from fewpairs.items.keys import SIZE, Keys
+from fewpairs.oracle.journal.blocks import Block, Record, merged, read_block, write_block
 from fewpairs.oracle.journal.folder import LOCK, Folder, Shelf
 from fewpairs.oracle.journal.lock import Lock
+from fewpairs.oracle.requests import Ordered, Request
+from fewpairs.oracle.stores import EntryStore
 
 #: Values in one block of a journal that was compacted.
 _LARGEST = 2**22
@@ -29,8 +31,10 @@ class Holding:
     Attributes
     ----------
     identity : str
-    blocks, values, items, bytes, bad : int
-        Files, values in them, different items, size on disk, and files that were set aside.
+    blocks, values, items, bytes : int
+        Files, values in them, different items, size on disk.
+    damaged, bad : int
+        Files that cannot be read, and files that were set aside for that.
     """
 
     identity: str
@@ -38,6 +42,7 @@ class Holding:
     values: int
     items: int
     bytes: int
+    damaged: int
     bad: int
 
 
@@ -56,20 +61,23 @@ def existing(path: Path) -> Folder:
 def holdings(folder: Folder) -> Iterator[Holding]:
     """Say what a journal holds, similarity by similarity; values themselves are not read."""
     for shelf in folder.shelves():
-        keys: list[Keys] = [np.empty(0, dtype="S16")]
-        values = size = 0
+        keys: list[Keys] = [np.empty(0, dtype=f"S{SIZE}")]
+        values = size = damaged = 0
         blocks = shelf.blocks()
         for path in blocks:
-            size += path.stat().st_size
             try:
+                size += path.stat().st_size
                 block = read_block(path, shelf.checksum, values=False)
+            except FileNotFoundError:
+                continue  # compacted in the meantime
             except FileFormatError:
+                damaged += 1
                 continue
             values += block.size
             keys.append(block.keys)
         items = len(np.unique(np.concatenate(keys)))
         bad = len(list(shelf.path.glob("*.bad")))
-        yield Holding(shelf.identity, len(blocks), values, items, size, bad)
+        yield Holding(shelf.identity, len(blocks), values, items, size, damaged, bad)
 
 
 def faults(folder: Folder) -> Iterator[tuple[Path, str]]:
@@ -88,13 +96,13 @@ def compact(folder: Folder, wait: float = 0.0) -> tuple[int, int]:
     """Write many small blocks as few large ones; return how many there were and are.
 
     The old ones are removed when the new ones are on the disk, so that nothing is lost wherever
-    this is interrupted; what is then there twice is written once by the next attempt.
+    this is interrupted. What is then there twice does no harm, and goes with the next attempt.
     """
     lock = Lock(folder.path / LOCK)
     lock.acquire(wait)
     try:
-        facts = folder.open(None)
-        counts = [_compact_shelf(shelf, facts) for shelf in folder.shelves()]
+        dtype = folder.open(None)
+        counts = [_compact_shelf(shelf, dtype) for shelf in folder.shelves()]
     finally:
         lock.release()
     return sum(before for before, _ in counts), sum(after for _, after in counts)
@@ -104,58 +112,66 @@ def _compact_shelf(shelf: Shelf, dtype: str) -> tuple[int, int]:
     old = shelf.blocks()
     if len(old) < 2:  # noqa: PLR2004 - one is few enough
         return len(old), len(old)
-    keys = np.unique(
-        np.concatenate([read_block(path, shelf.checksum, values=False).keys for path in old])
-    )
-    seen = np.empty(0, dtype=np.int64)
-    waiting: list[Record] = []
-    count = new = 0
-
-    def write() -> None:
-        nonlocal waiting, count, new
-        if waiting:
-            write_block(shelf.next_block(), merged(waiting), keys, shelf.checksum, dtype)
-            waiting, count, new = [], 0, new + 1
-
-    for path in old:
-        fresh = [seen]
-        for record in _placed(path, shelf, keys):
-            pairs = _numbered(record, len(keys))
-            if np.isin(pairs, seen).all():
-                continue
-            fresh.append(pairs)
-            waiting.append(record)
-            count += record.request.size
-        seen = np.unique(np.concatenate(fresh))
-        if count >= _LARGEST:
-            write()
-    write()
+    keys = np.unique(np.concatenate([_whole(path, shelf, values=False).keys for path in old]))
+    seen, new = EntryStore(), 0
+    for matrix, records in _gathered(old, shelf, keys, seen):
+        write_block(shelf.next_block(), merged(records), keys, shelf.checksum, dtype, matrix)
+        new += 1
     for path in old:
         path.unlink()
     return len(old), new
 
 
-def _placed(path: Path, shelf: Shelf, keys: Keys) -> Iterator[Record]:
-    """Yield the records of a block, at places in a table of all keys."""
-    block = read_block(path, shelf.checksum)
-    places = np.searchsorted(keys, block.keys)
-    for record in block.records:
-        request = record.request
-        placed = type(request)(places[request.rows], places[request.columns])
-        yield Record(placed, record.values)
+def _gathered(
+    paths: list[Path], shelf: Shelf, keys: Keys, seen: EntryStore
+) -> Iterator[tuple[str, list[Record]]]:
+    """Yield what new blocks hold, at places in a table of all keys, and what they carry."""
+    waiting: list[Record] = []
+    matrix = ""
+    for path in paths:
+        block = _whole(path, shelf)
+        # A run between two sets must know its own blocks again, so these stay apart from others.
+        full = sum(record.request.size for record in waiting) >= _LARGEST
+        if waiting and (full or block.matrix != matrix):
+            yield matrix, waiting
+            waiting = []
+        matrix = block.matrix
+        places = np.searchsorted(keys, block.keys)
+        for record in block.records:
+            request = record.request
+            placed = type(request)(places[request.rows], places[request.columns])
+            pairs = _numbered(placed, len(keys))
+            if np.isnan(seen.find(pairs)).any():
+                seen.add(pairs, record.values.ravel())
+                waiting.append(Record(placed, record.values))
+    if waiting:
+        yield matrix, waiting
 
 
-def _numbered(record: Record, width: int) -> IntArray:
+def _numbered(request: Request, width: int) -> IntArray:
     """Return one number for each pair, another one where its order is on record."""
-    i, j = record.request.pairs()
-    kind = 0 if type(record.request).__name__ != "Ordered" else 1
-    return (i * width + j) * 2 + kind
+    i, j = request.pairs()
+    return (i * width + j) * 2 + isinstance(request, Ordered)
 
 
-def values_of(shelf: Shelf) -> Iterator[tuple[Keys, Keys, FloatArray]]:
-    """Yield keys and values of all pairs, block by block."""
+def _whole(path: Path, shelf: Shelf, *, values: bool = True) -> Block:
+    """Read a block; tell what becomes of one that is damaged."""
+    try:
+        return read_block(path, shelf.checksum, values=values)
+    except NewerVersionError:
+        raise
+    except FileFormatError as error:
+        raise FileFormatError(
+            str(error).splitlines()[0],
+            "What it held can be evaluated again.",
+            "The next run with this journal sets it aside; `fewpairs journal verify` names others.",
+        ) from error
+
+
+def values_of(shelf: Shelf) -> Iterator[tuple[Keys, IntArray, IntArray, FloatArray]]:
+    """Yield keys, the places among them of all pairs, and their values, record by record."""
     for path in shelf.blocks():
-        block = read_block(path, shelf.checksum)
+        block = _whole(path, shelf)
         for record in block.records:
             i, j = record.request.pairs()
-            yield block.keys[i], block.keys[j], record.values.ravel()
+            yield block.keys, i, j, record.values.ravel()

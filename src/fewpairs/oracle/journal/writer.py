@@ -28,7 +28,7 @@ class Writer:
     keys : ndarray
         Of all items; records name them by their places in it.
     matrix : str
-        What blocks carry as a sign of these items in this order.
+        What blocks carry, as `Block` has it.
     """
 
     def __init__(self, shelf: Shelf, keys: Keys, matrix: str) -> None:
