@@ -79,14 +79,17 @@ def export(
 ) -> None:
     """Write all values to a table: similarity, left, right, value."""
     from fewpairs.files.tables import check_table_path, write_table  # noqa: PLC0415 - --help
+    from fewpairs.files.writing import refuse_overwriting  # noqa: PLC0415
     from fewpairs.oracle.journal.upkeep import existing, values_of  # noqa: PLC0415
 
     there = existing(folder)
     check_table_path(output)
+    refuse_overwriting(output, [items])
     names = None if items is None else _names(items, column)
+    bad: list[Path] = []
     table: dict[str, list[Any]] = {"similarity": [], "left": [], "right": [], "value": []}
     for shelf in there.shelves():
-        for left, right, values in values_of(shelf):
+        for left, right, values in values_of(shelf, bad):
             pairs = zip(left, right, values.tolist(), strict=True)
             for a, b, value in ((_key(a), _key(b), value) for a, b, value in pairs):
                 if names is None or (a in names and b in names):
@@ -96,6 +99,10 @@ def export(
                     table["value"].append(value)
     write_table(output, table)
     typer.echo(f"{len(table['value']):,} values\nsaved to {output}")
+    if bad:
+        first = ", ".join(map(str, bad[:3]))
+        typer.echo(f"{len(bad):,} files are damaged and were left out: {first}", err=True)
+        raise typer.Exit(1)
 
 
 def _key(key: bytes) -> str:

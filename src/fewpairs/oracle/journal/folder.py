@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,6 +69,14 @@ class Shelf:
                 if re.fullmatch(r"\d{8,18}\.block\.bad", entry.name)
             ]
         return self.path / f"{max(last, default=0) + 1:08d}.block"
+
+    def set_aside(self, bad: Iterable[Path]) -> None:
+        """Give damaged files another name, by which nobody reads them."""
+        for path in bad:
+            try:
+                path.rename(path.with_name(path.name + ".bad"))
+            except OSError as error:
+                raise unwritable(self.path, error) from error
 
     def make(self) -> None:
         """Make the folder of this similarity, with its name in it."""

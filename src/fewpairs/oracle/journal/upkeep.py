@@ -12,7 +12,12 @@ from pathlib import Path
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
-from fewpairs.errors import FileFormatError, JournalError, MissingFileError
+from fewpairs.errors import (
+    FileFormatError,
+    JournalError,
+    MissingFileError,
+    NewerVersionError,
+)
 from fewpairs.items.keys import Keys
 from fewpairs.oracle.journal.blocks import Record, merged, read_block, write_block
 from fewpairs.oracle.journal.folder import LOCK, Folder, Shelf
@@ -76,19 +81,31 @@ def faults(folder: Folder) -> Iterator[tuple[Path, str]]:
     """Read everything, and yield the files that are damaged, with what is wrong with them."""
     for shelf in folder.shelves():
         for path in shelf.blocks():
-            try:
-                read_block(path, shelf.checksum)
-            except MissingFileError:
-                continue  # compacted in the meantime
-            except FileFormatError as error:
-                yield path, str(error).splitlines()[0]
+            if fault := _fault(path, shelf, newer=True):
+                yield path, fault
+
+
+def _fault(path: Path, shelf: Shelf, *, newer: bool = False) -> str:
+    """Say what is wrong with a block, if anything; a newer one is no fault unless told to be."""
+    try:
+        read_block(path, shelf.checksum)
+    except MissingFileError:
+        pass  # compacted in the meantime
+    except NewerVersionError as error:
+        if not newer:
+            raise
+        return str(error).splitlines()[0]
+    except FileFormatError as error:
+        return str(error).splitlines()[0]
+    return ""
 
 
 def compact(folder: Folder, wait: float = 0.0) -> tuple[int, int]:
     """Write many small blocks as few large ones; return how many there were and are.
 
     The old ones are removed when the new ones are on the disk, so that nothing is lost wherever
-    this is interrupted; what is then there twice is written once by the next attempt.
+    this is interrupted; what is then there twice is written once by the next attempt. Damaged ones
+    are set aside, as a run would.
     """
     lock = Lock(folder.path / LOCK)
     lock.acquire(wait)
@@ -101,6 +118,8 @@ def compact(folder: Folder, wait: float = 0.0) -> tuple[int, int]:
 
 
 def _compact_shelf(shelf: Shelf, dtype: str) -> tuple[int, int]:
+    bad = [path for path in shelf.blocks() if _fault(path, shelf)]
+    shelf.set_aside(bad)
     old = shelf.blocks()
     if len(old) < 2:  # noqa: PLR2004 - one is few enough
         return len(old), len(old)
@@ -152,10 +171,16 @@ def _numbered(record: Record, width: int) -> IntArray:
     return (i * width + j) * 2 + kind
 
 
-def values_of(shelf: Shelf) -> Iterator[tuple[Keys, Keys, FloatArray]]:
-    """Yield keys and values of all pairs, block by block."""
+def values_of(shelf: Shelf, bad: list[Path]) -> Iterator[tuple[Keys, Keys, FloatArray]]:
+    """Yield keys and values of all pairs, block by block; those that are damaged go to `bad`."""
     for path in shelf.blocks():
-        block = read_block(path, shelf.checksum)
+        try:
+            block = read_block(path, shelf.checksum)
+        except NewerVersionError:
+            raise
+        except FileFormatError:
+            bad.append(path)
+            continue
         for record in block.records:
             i, j = record.request.pairs()
             yield block.keys[i], block.keys[j], record.values.ravel()
