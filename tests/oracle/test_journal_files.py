@@ -165,6 +165,12 @@ def test_a_block_comes_back_as_it_was(tmp_path):
         assert np.array_equal(there.values, here.values)
 
 
+@pytest.mark.parametrize("name", ["x" * 300, "a\0b"])
+def test_what_cannot_be_a_folder_is_refused_in_our_words(tmp_path, name):
+    with pytest.raises((UnwritableError, InputError), match="journal"):
+        oracle(tmp_path / name)
+
+
 def test_what_is_no_journal_is_refused_before_anything_is_bought(tmp_path):
     file = tmp_path / "file"
     file.write_text("mine")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fewpairs.errors import FileFormatError, JournalError
+from fewpairs.errors import FewpairsError, FileFormatError, JournalError
 from fewpairs.files.writing import atomic
 from fewpairs.oracle.journal.lock import unwritable
 
@@ -120,6 +120,14 @@ class Folder:
 
     def exists(self) -> bool:
         """Say whether a journal is there; refuse what is something else, or newer."""
+        try:
+            return self._exists()
+        except FewpairsError:
+            raise
+        except (OSError, ValueError) as error:  # no name of a file, or a folder of somebody else
+            raise unwritable(self.path, error) from error
+
+    def _exists(self) -> bool:
         if (self.path / _FACTS).is_file():
             self._check(read_json(self.path / _FACTS))
             return True

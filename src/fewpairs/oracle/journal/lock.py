@@ -160,10 +160,11 @@ class Lock:
         )
 
 
-def unwritable(folder: Path, error: OSError) -> UnwritableError:
+def unwritable(folder: Path, error: OSError | ValueError) -> UnwritableError:
     """Make the error of a journal that cannot be written to."""
+    reason = getattr(error, "strerror", None) or error
     return UnwritableError(
-        f"the journal {str(folder)!r} cannot be written: {error.strerror or error}.",
+        f"the journal {str(folder)!r} cannot be written: {reason}.",
         "What is evaluated is written down there as it comes.",
         "Choose another folder, or make this one writable.",
     )
