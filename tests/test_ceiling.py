@@ -125,3 +125,20 @@ def test_a_target_ends_where_no_more_columns_fit():
     assert matrix.stopped_because == "no more columns fit under the memory ceiling"
     assert matrix.curve[-1].landmarks > matrix.curve[0].landmarks
     assert peak < 1.15 * ceiling
+
+
+def test_a_search_that_would_pass_the_ceiling_is_refused_before_it_pays():
+    matrix = symmetric_matrix(1000)
+    for run in (fp.find_pairs, fp.recall_of):
+        counter = Counter(matrix)
+        more = {"candidates": [(0, 1)]} if run is fp.recall_of else {}
+        with pytest.raises(MemoryCeilingError, match=r"pairs that are (ranked|drawn) take"):
+            run(
+                items=range(1000),
+                similarity=counter.similarity("pair"),
+                above=99.0,
+                random_state=0,
+                max_memory="5 MB",
+                **more,
+            )
+        assert len(counter.asked) < 20  # the candidate, and a few in both orders
