@@ -41,7 +41,9 @@ def evaluate(
         A fault is returned, not raised, so that what was evaluated before it can be kept.
     """
     outcome = _evaluated(similarity, left, right, request, caller, patient=patient)
-    if caller.patience.on_error != "skip" or not isinstance(outcome.error, FailedCallError):
+    fault = outcome.error
+    skips = caller.patience.on_error == "skip" and isinstance(fault, FailedCallError)
+    if not skips or _exits(getattr(fault, "__cause__", None)):
         return outcome
     return _around_failures(similarity, left, right, request, caller)
 
@@ -102,8 +104,9 @@ def _pair_by_pair(
     interrupt, failed = gathered.interrupt, gathered.failures
     asked = len(there) + len(failed) + (interrupt is not None)
     error, skipped = outcome.error, bool(failed)
-    if failed and caller.patience.on_error != "skip":
-        at = min(failed)
+    exits = [k for k, fault in failed.items() if _exits(fault)]
+    if failed and (exits or caller.patience.on_error != "skip"):
+        at = min(exits or failed)
         single = Scattered(rows[at : at + 1], columns[at : at + 1])
         error, skipped = raised(failed[at], left, right, single), False
     return Outcome(values, asked, None if interrupt else error, interrupt, skipped)
@@ -177,3 +180,8 @@ def _ends(outcome: Outcome, caller: Caller) -> bool:
     """Whether a part of a request keeps the other parts from being asked for."""
     skips = caller.patience.on_nonfinite == "skip" and isinstance(outcome.error, NonFiniteError)
     return outcome.interrupt is not None or (outcome.error is not None and not skips)
+
+
+def _exits(fault: BaseException | None) -> bool:
+    """Whether a call has failed because the program is to end: no pair is skipped for that."""
+    return isinstance(fault, SystemExit)

@@ -6,13 +6,13 @@ import hashlib
 import json
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fewpairs.errors import FileFormatError, JournalError
+from fewpairs.errors import FewpairsError, FileFormatError, JournalError
 from fewpairs.files.writing import atomic
 from fewpairs.oracle.journal.lock import unwritable
 
@@ -70,6 +70,14 @@ class Shelf:
             ]
         return self.path / f"{max(last, default=0) + 1:08d}.block"
 
+    def set_aside(self, bad: Iterable[Path]) -> None:
+        """Give damaged files another name, by which nobody reads them."""
+        for path in bad:
+            try:
+                path.rename(path.with_name(path.name + ".bad"))
+            except OSError as error:
+                raise unwritable(self.path, error) from error
+
     def make(self) -> None:
         """Make the folder of this similarity, with its name in it."""
         make_folder(self.path)
@@ -112,6 +120,14 @@ class Folder:
 
     def exists(self) -> bool:
         """Say whether a journal is there; refuse what is something else, or newer."""
+        try:
+            return self._exists()
+        except FewpairsError:
+            raise
+        except (OSError, ValueError) as error:  # no name of a file, or a folder of somebody else
+            raise unwritable(self.path, error) from error
+
+    def _exists(self) -> bool:
         if (self.path / _FACTS).is_file():
             self._check(read_json(self.path / _FACTS))
             return True

@@ -25,7 +25,7 @@ from fewpairs.oracle.journal.blocks import Block, Record, read_block
 from fewpairs.oracle.journal.checking import compare, some
 from fewpairs.oracle.journal.folder import LOCK, SEEDS, read_json, write_json
 from fewpairs.oracle.journal.journal import Journal
-from fewpairs.oracle.journal.lock import Lock, unwritable
+from fewpairs.oracle.journal.lock import Lock
 from fewpairs.oracle.journal.lookup import Lookup, Places
 from fewpairs.oracle.journal.writer import Writer
 from fewpairs.oracle.ledger import Ledger
@@ -172,11 +172,7 @@ class Recorder:
         return some(samples, self.journal.check, len(blocks))
 
     def _set_aside(self, bad: list[Path]) -> None:
-        for path in bad:
-            try:
-                path.rename(path.with_name(path.name + ".bad"))
-            except OSError as error:
-                raise unwritable(self._shelf.path, error) from error
+        self._shelf.set_aside(bad)
         if bad:
             warn(
                 JournalWarning(
