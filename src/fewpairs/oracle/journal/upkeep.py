@@ -13,9 +13,11 @@ import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.errors import FileFormatError, JournalError, MissingFileError
+from fewpairs.files.archive import damaged
 from fewpairs.items.keys import Keys
-from fewpairs.oracle.journal.blocks import Record, merged, read_block, write_block
+from fewpairs.oracle.journal.blocks import Block, Record, merged, read_block, write_block
 from fewpairs.oracle.journal.folder import LOCK, Folder, Shelf
+from fewpairs.oracle.journal.folding import fold, read_tail
 from fewpairs.oracle.journal.lock import Lock
 
 #: Values in one block of a journal that was compacted.
@@ -59,11 +61,11 @@ def holdings(folder: Folder) -> Iterator[Holding]:
         keys: list[Keys] = [np.empty(0, dtype="S16")]
         values = size = 0
         blocks = shelf.blocks()
-        for path in blocks:
-            size += path.stat().st_size
+        for path in (*blocks, *shelf.tails()):
             try:
-                block = read_block(path, shelf.checksum, values=False)
-            except FileFormatError:
+                size += path.stat().st_size
+                block = _read(path, shelf, values=False)
+            except (FileNotFoundError, FileFormatError):
                 continue
             values += block.size
             keys.append(block.keys)
@@ -75,13 +77,23 @@ def holdings(folder: Folder) -> Iterator[Holding]:
 def faults(folder: Folder) -> Iterator[tuple[Path, str]]:
     """Read everything, and yield the files that are damaged, with what is wrong with them."""
     for shelf in folder.shelves():
-        for path in shelf.blocks():
+        for path in (*shelf.blocks(), *shelf.tails()):
             try:
-                read_block(path, shelf.checksum)
+                _read(path, shelf)
             except MissingFileError:
                 continue  # compacted in the meantime
             except FileFormatError as error:
                 yield path, str(error).splitlines()[0]
+
+
+def _read(path: Path, shelf: Shelf, *, values: bool = True) -> Block:
+    """Read a block, or what is not in one yet."""
+    if path.suffix == ".block":
+        return read_block(path, shelf.checksum, values=values)
+    block, whole = read_tail(path, shelf.checksum)
+    if not whole:
+        raise damaged(path, "the checksum of one of its records does not match")
+    return block
 
 
 def compact(folder: Folder, wait: float = 0.0) -> tuple[int, int]:
@@ -101,6 +113,7 @@ def compact(folder: Folder, wait: float = 0.0) -> tuple[int, int]:
 
 
 def _compact_shelf(shelf: Shelf, dtype: str) -> tuple[int, int]:
+    fold(shelf, dtype)
     old = shelf.blocks()
     if len(old) < 2:  # noqa: PLR2004 - one is few enough
         return len(old), len(old)
@@ -154,8 +167,8 @@ def _numbered(record: Record, width: int) -> IntArray:
 
 def values_of(shelf: Shelf) -> Iterator[tuple[Keys, Keys, FloatArray]]:
     """Yield keys and values of all pairs, block by block."""
-    for path in shelf.blocks():
-        block = read_block(path, shelf.checksum)
+    for path in (*shelf.blocks(), *shelf.tails()):
+        block = _read(path, shelf)
         for record in block.records:
             i, j = record.request.pairs()
             yield block.keys[i], block.keys[j], record.values.ravel()
