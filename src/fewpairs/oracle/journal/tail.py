@@ -16,6 +16,7 @@ import zlib
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -48,7 +49,7 @@ class Tail:
     """
 
     def __init__(self, shelf: Shelf, keys: Keys, matrix: str) -> None:
-        self._shelf, self._keys = shelf, keys
+        self._shelf, self._keys, self._matrix = shelf, keys, matrix
         self._head = b"%s%d\n%s\n%s\n" % (
             FORMAT,
             VERSION,
@@ -58,6 +59,10 @@ class Tail:
         self._lock = threading.Lock()
         self._number = self._files = 0
         self._start_anew()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A file that is open here cannot be written to by another process.
+        return Tail, (self._shelf, self._keys, self._matrix)
 
     def _start_anew(self) -> None:
         #: Requests under way, by their identity: the number of each, which gives their order.
