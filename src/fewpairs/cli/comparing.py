@@ -29,7 +29,7 @@ class Patience:
     max_in_flight: int | None = None
 
     @property
-    def given(self) -> dict[str, float]:
+    def given(self) -> dict[str, Any]:
         """What was typed of it."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
