@@ -128,6 +128,70 @@ def test_what_one_function_bought_the_next_finds(tmp_path):
     assert len(counted.asked) - on_purpose <= len(counted.different() - bought)
 
 
+@pytest.mark.parametrize("others", [None, WORDS[20:40]])
+def test_what_is_asked_of_a_matrix_is_written_down_and_found(tmp_path, others):
+    items, new = WORDS[:20], WORDS[50:53]
+    counted = Counted()
+    asked, scored = counted.asked, counted.similarity
+    options = {"method": "skeleton", "landmarks": [1, 5, 9], "error_pairs": 0}
+    if others is not None:
+        options = {"landmarks": 3, "error_pairs": 0, "random_state": 0}
+
+    def matrix():
+        return fp.approximate(items, scored, others=others, **options)
+
+    price = matrix().evaluations
+    calls = [
+        lambda K, **more: K.nearest(item=new[0], k=3, rerank=6, **more),
+        lambda K, **more: K.nearest(2, k=3, rerank=6, **more),
+        lambda K, **more: K.check(k=3, rows=4, random_state=0, **more).recall.value,
+        lambda K, **more: K.extend(new, **more).to_dense(),
+    ]
+    for number, call in enumerate(calls):
+        journal = silent(tmp_path / f"{number}")
+        plain, matrices = call(matrix()), [matrix(), matrix()]
+        before = len(asked)
+        first = call(matrices[0], journal=journal)
+        paid = len(asked) - before
+        assert paid
+        again = call(matrices[1], journal=journal)
+        assert len(asked) == before + paid  # nothing more
+        for found in (first, again):
+            assert all(map(np.array_equal, np.atleast_1d(plain), np.atleast_1d(found)))
+        assert matrices[0].source.journal is None
+        if number < 3:
+            assert matrices[0].evaluations == price + paid
+            assert matrices[1].evaluations == price
+
+
+def test_what_a_run_has_paid_for_a_matrix_finds(tmp_path):
+    counted = Counted()
+    asked, scored = counted.asked, counted.similarity
+    journal = silent(tmp_path)
+    whole = fp.Oracle(WORDS[:20], scored, journal=journal)
+    whole.columns(range(20))
+    K = fp.approximate(WORDS[:15], scored, landmarks=4, random_state=0)
+    before = len(asked)
+    K.nearest(3, k=5, journal=journal)
+    K.nearest(item=WORDS[18], k=5, journal=journal)
+    K.extend(WORDS[15:18], journal=journal)
+    assert len(asked) == before
+
+
+def test_found_pairs_are_extended_in_the_same_journal(tmp_path):
+    counted = Counted()
+    asked, scored = counted.asked, counted.similarity
+    found = fp.find_pairs(WORDS[:20], scored, above=0.6, random_state=0, journal=silent(tmp_path))
+    more = found.extend(WORDS[20:26], random_state=0)
+    before = len(asked)
+    again = found.extend(WORDS[20:26], random_state=0)
+    assert len(asked) == before
+    assert np.array_equal(again.left, more.left)
+    named = fp.Journal(tmp_path / "named", key=WORDS[:20], check=0)
+    found = fp.find_pairs(WORDS[:20], scored, above=0.6, random_state=0, journal=named)
+    assert found.extend(WORDS[20:26], random_state=0).oracle.journal is None
+
+
 def test_features_are_found_again_by_transform_and_by_the_next_fit(tmp_path):
     counted = Counted()
     features = fp.SimilarityFeatures(

@@ -9,10 +9,12 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -272,14 +274,55 @@ def test_damaged_seeds_are_set_aside_and_drawn_again(tmp_path):
     assert oracle(tmp_path)[0].generator(None, "call").random() == second
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_cannot_be_written_is_found_before_anything_is_bought(tmp_path):
-    filled(tmp_path / "journal")
-    (tmp_path / "journal").chmod(0o500)
-    made, asked = oracle(tmp_path / "journal")
-    with pytest.raises(UnwritableError):
-        made.columns([5])
-    assert not asked
+def as_somebody(work):
+    """Do something without the rights of root, in a process of its own; return what it returns."""
+    told, tell = os.pipe()
+    child = os.fork()
+    if not child:
+        said = "it did not end"
+        try:
+            if os.geteuid() == 0:
+                os.setgroups([])
+                os.setgid(NOBODY)
+                os.setuid(NOBODY)
+            said = work()
+        except Exception as error:  # noqa: BLE001 - told by the parent
+            said = repr(error)
+        finally:
+            os.write(tell, str(said).encode())
+            os._exit(0)
+    os.close(tell)
+    os.waitpid(child, 0)
+    with os.fdopen(told) as pipe:
+        return pipe.read()
+
+
+@pytest.mark.parametrize("mine", [True, False])
+def test_a_folder_that_cannot_be_written_is_found_before_anything_is_bought(mine):
+    with tempfile.TemporaryDirectory() as name:  # pytest's own are closed to others than root
+        room = Path(name)
+        room.chmod(0o755)
+        folder = room / "journal"
+        filled(folder)
+        for path in (folder, *folder.rglob("*")):
+            if mine and os.geteuid() == 0:
+                os.chown(path, NOBODY, NOBODY)
+            path.chmod(0o500 if path.is_dir() and mine else 0o755 if path.is_dir() else 0o644)
+        if not mine and os.geteuid() != 0:
+            pytest.skip("all folders here belong to who runs this")
+
+        def attempt():
+            made, asked = oracle(folder)
+            try:
+                made.columns([5])
+            except UnwritableError as error:
+                return f"{len(asked)} asked: {error}"
+            return "written"
+
+        said = as_somebody(attempt)
+        folder.chmod(0o700)
+    assert said.startswith("0 asked: the journal")
+    assert "Permission denied" in said
 
 
 def test_a_place_that_cannot_hold_a_folder_is_found_before_anything_is_bought(tmp_path):
@@ -291,6 +334,9 @@ def test_a_place_that_cannot_hold_a_folder_is_found_before_anything_is_bought(tm
 
 
 # ------------------------------------------------------------------ one writer
+
+#: A user without rights.
+NOBODY = 65534
 
 HOLD = """
 import sys, time
@@ -472,6 +518,40 @@ def test_a_lock_that_is_a_link_is_not_followed(tmp_path, name):
         made.columns([0])
     assert precious.read_text() == "mine"
     assert not asked
+
+
+def test_a_lock_where_the_system_has_none_is_a_file_that_stays_while_it_is_open(
+    tmp_path, monkeypatch
+):
+    # As on Windows: there is no fcntl, and a file cannot be removed while somebody has it open.
+    monkeypatch.setattr(lock, "fcntl", None)
+    monkeypatch.setattr(lock, "_OPEN_FILES_STAY", True)
+    unlink = Path.unlink
+    alive = {}
+
+    def removed(path, *args, **more):
+        if alive.get(path):
+            raise PermissionError
+        return unlink(path, *args, **more)
+
+    monkeypatch.setattr(Path, "unlink", removed)
+    path = tmp_path / "lock"
+    first, second = lock.Lock(path), lock.Lock(path)
+    first.acquire(0)
+    alive[path] = True
+    with pytest.raises(JournalError, match=f"process {os.getpid()} on"):
+        second.acquire(0.1)
+    alive[path] = False
+    first.release()
+    assert not path.exists()
+    second.acquire(0)
+    alive[path] = False  # it dies, and its file stays
+    first.acquire(0)
+    alive[path] = True
+    second.release()  # which must not take the file of the next
+    assert path.exists()
+    alive[path] = False
+    first.release()
 
 
 def test_two_oracles_in_one_process_take_turns(tmp_path):

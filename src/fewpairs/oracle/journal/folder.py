@@ -22,7 +22,7 @@ VERSION = 1
 DTYPES = ("float64", "float32")
 _FACTS, _SIMILARITY, SEEDS = "journal.json", "similarity.json", "seeds.json"
 LOCK = "lock"
-_BLOCK = re.compile(r"(\d{8,18})\.block")
+_BLOCK, _TAIL = (re.compile(rf"(\d{{8,18}})\.{kind}") for kind in ("block", "tail"))
 #: What a process that was killed while it made the folder may have left in it.
 _OURS = re.compile(r"lock(\.recovery)?|.*\.fewpairs-part")
 #: Descriptions are short, and nobody can make us read a long one.
@@ -52,8 +52,15 @@ class Shelf:
 
     def blocks(self) -> list[Path]:
         """Return the blocks, oldest first."""
+        return self._numbered(_BLOCK)
+
+    def tails(self) -> list[Path]:
+        """Return what is not in blocks yet, oldest first."""
+        return self._numbered(_TAIL)
+
+    def _numbered(self, name: re.Pattern[str]) -> list[Path]:
         try:
-            found = [entry for entry in self.path.iterdir() if _BLOCK.fullmatch(entry.name)]
+            found = [entry for entry in self.path.iterdir() if name.fullmatch(entry.name)]
         except FileNotFoundError:
             return []
         return sorted(found, key=lambda entry: int(entry.stem))

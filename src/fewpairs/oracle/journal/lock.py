@@ -19,6 +19,8 @@ try:
 except ImportError:  # Windows, where a lock is a file that only its holder may make
     fcntl = None  # type: ignore[assignment]
 
+#: Whether nobody can remove a file that somebody has open.
+_OPEN_FILES_STAY = os.name == "nt"
 #: How often a waiting process looks again, in seconds.
 _PATIENCE = 0.05
 #: A holder's name is short; whatever else the file may hold is not read.
@@ -66,7 +68,8 @@ class Lock:
                     fcntl.flock(handle, fcntl.LOCK_UN)
         os.close(handle)
         if fcntl is None:
-            self._path.unlink(missing_ok=True)
+            with suppress(OSError):  # the next holder may have been quicker
+                self._path.unlink()
 
     def _taken(self) -> bool:
         """Take the lock and sign it, unless somebody has it."""
@@ -122,6 +125,9 @@ class Lock:
     def _recover(self) -> None:
         """Take a lock from the children of a dead holder: a new file takes its place."""
         if fcntl is None:
+            if _OPEN_FILES_STAY:
+                with suppress(OSError):  # its holder lives
+                    self._path.unlink()
             return
         seen = self._identity()
         if not _is_dead(self._holder()):

@@ -13,9 +13,11 @@ import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.errors import FileFormatError, JournalError, MissingFileError, NewerVersionError
+from fewpairs.files.archive import damaged
 from fewpairs.items.keys import SIZE, Keys
-from fewpairs.oracle.journal.blocks import Record, merged, read_block, write_block
+from fewpairs.oracle.journal.blocks import Block, Record, merged, read_block, write_block
 from fewpairs.oracle.journal.folder import LOCK, Folder, Shelf
+from fewpairs.oracle.journal.folding import fold, read_tail
 from fewpairs.oracle.journal.lock import Lock
 from fewpairs.oracle.requests import Ordered, Request
 from fewpairs.oracle.stores import EntryStore
@@ -62,36 +64,36 @@ def holdings(folder: Folder) -> Iterator[Holding]:
     """Say what a journal holds, similarity by similarity; values themselves are not read."""
     for shelf in folder.shelves():
         keys: list[Keys] = [np.empty(0, dtype=f"S{SIZE}")]
-        values = size = damaged = 0
+        values = size = bad = 0
         blocks = shelf.blocks()
-        for path in blocks:
+        for path in (*blocks, *shelf.tails()):
             try:
                 size += path.stat().st_size
-                block = read_block(path, shelf.checksum, values=False)
+                block = _read(path, shelf, values=False)
             except FileNotFoundError:
                 continue  # compacted in the meantime
             except FileFormatError:
-                damaged += 1
+                bad += 1
                 continue
             values += block.size
             keys.append(block.keys)
         items = len(np.unique(np.concatenate(keys)))
-        bad = len(list(shelf.path.glob("*.bad")))
-        yield Holding(shelf.identity, len(blocks), values, items, size, damaged, bad)
+        aside = len(list(shelf.path.glob("*.bad")))
+        yield Holding(shelf.identity, len(blocks), values, items, size, bad, aside)
 
 
 def faults(folder: Folder) -> Iterator[tuple[Path, str]]:
     """Read everything, and yield the files that are damaged, with what is wrong with them."""
     for shelf in folder.shelves():
-        for path in shelf.blocks():
+        for path in (*shelf.blocks(), *shelf.tails()):
             if fault := _fault(path, shelf, newer=True):
                 yield path, fault
 
 
 def _fault(path: Path, shelf: Shelf, *, newer: bool = False) -> str:
-    """Say what is wrong with a block, if anything; a newer one is no fault unless told to be."""
+    """Say what is wrong with a file, if anything; a newer one is no fault unless told to be."""
     try:
-        read_block(path, shelf.checksum)
+        _read(path, shelf)
     except MissingFileError:
         pass  # compacted in the meantime
     except NewerVersionError as error:
@@ -101,6 +103,16 @@ def _fault(path: Path, shelf: Shelf, *, newer: bool = False) -> str:
     except FileFormatError as error:
         return str(error).splitlines()[0]
     return ""
+
+
+def _read(path: Path, shelf: Shelf, *, values: bool = True) -> Block:
+    """Read a block, or what is not in one yet."""
+    if path.suffix == ".block":
+        return read_block(path, shelf.checksum, values=values)
+    block, whole = read_tail(path, shelf.checksum)
+    if not whole:
+        raise damaged(path, "the checksum of one of its records does not match")
+    return block
 
 
 def compact(folder: Folder, wait: float = 0.0) -> tuple[int, int]:
@@ -121,6 +133,7 @@ def compact(folder: Folder, wait: float = 0.0) -> tuple[int, int]:
 
 
 def _compact_shelf(shelf: Shelf, dtype: str) -> tuple[int, int]:
+    fold(shelf, dtype)
     bad = [path for path in shelf.blocks() if _fault(path, shelf)]
     shelf.set_aside(bad)
     old = shelf.blocks()
@@ -177,9 +190,9 @@ def values_of(
 
     Files that are damaged go to `bad`.
     """
-    for path in shelf.blocks():
+    for path in (*shelf.blocks(), *shelf.tails()):
         try:
-            block = read_block(path, shelf.checksum)
+            block = _read(path, shelf)
         except NewerVersionError:
             raise
         except FileFormatError:
