@@ -103,15 +103,22 @@ def test_a_call_that_hangs_is_left_to_itself(kind):
 
 
 def test_a_hanging_async_call_is_cancelled():
+    cancelled = threading.Event()
+
     async def score(a, b):
         if (a, b) == (1, 2):
-            await asyncio.sleep(60)
+            try:
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                cancelled.set()
+                raise
         return 1.0
 
     similarity = fp.similarity(score, kind="pair", symmetric=True, timeout=0.1)
     with pytest.raises(FailedCallError, match=r"did not end within 0\.1 s") as caught:
         fp.score_pairs(similarity, [0, 1, 3], [1, 2, 4])
     assert caught.value.pair == (1, 1)
+    assert cancelled.wait(30)
 
 
 def test_an_async_function_that_blocks_its_loop_is_given_up():
@@ -123,8 +130,9 @@ def test_an_async_function_that_blocks_its_loop_is_given_up():
         return float(a + b)
 
     similarity = fp.similarity(score, kind="pair", symmetric=True, timeout=0.1, max_in_flight=1)
-    with pytest.raises(FailedCallError, match="left to itself"):
-        fp.score_pairs(similarity, [0, 1], [1, 2])
+    for on_error in ("error", "skip"):  # what was not asked for must not count as skipped
+        with pytest.raises(FailedCallError, match="left to itself"):
+            fp.score_pairs(similarity, [0, 1, 3], [1, 2, 4], on_error=on_error)
     # The next call has a loop of its own.
     assert fp.score_pairs(similarity, [3], [4]).tolist() == [7.0]
     release.set()

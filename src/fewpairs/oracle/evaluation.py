@@ -41,7 +41,10 @@ def evaluate(
         A fault is returned, not raised, so that what was evaluated before it can be kept.
     """
     outcome = _evaluated(similarity, left, right, request, caller, patient=patient)
-    if caller.patience.on_error != "skip" or not isinstance(outcome.error, FailedCallError):
+    fault = outcome.error
+    if caller.patience.on_error != "skip" or not isinstance(fault, FailedCallError):
+        return outcome
+    if fault.pair is not None and request.size > 1:  # asked pair by pair, and skipped so
         return outcome
     return _around_failures(similarity, left, right, request, caller)
 
@@ -102,7 +105,9 @@ def _pair_by_pair(
     interrupt, failed = gathered.interrupt, gathered.failures
     asked = len(there) + len(failed) + (interrupt is not None)
     error, skipped = outcome.error, bool(failed)
-    if failed and caller.patience.on_error != "skip":
+    # To skip a pair is to go on with the others; what keeps these from being asked for is a fault.
+    unasked = asked < request.size and interrupt is None
+    if failed and (unasked or caller.patience.on_error != "skip"):
         at = min(failed)
         single = Scattered(rows[at : at + 1], columns[at : at + 1])
         error, skipped = raised(failed[at], left, right, single), False
