@@ -9,6 +9,7 @@ import pytest
 from examples import Counter, symmetric_matrix
 
 import fewpairs as fp
+from fewpairs import parallel
 from fewpairs.errors import InputError, MemoryCeilingError, TargetMissedWarning
 from fewpairs.parallel import MEMORY_VARIABLE, memory_ceiling, parse_bytes
 
@@ -96,6 +97,16 @@ def test_the_innermost_ceiling_counts_and_ends_with_its_context(monkeypatch):
     monkeypatch.setenv(MEMORY_VARIABLE, "lots")
     with pytest.raises(InputError, match=MEMORY_VARIABLE):
         memory_ceiling()
+
+
+@pytest.mark.parametrize(("limit", "most"), [("123456\n", 123456), ("max\n", None)])
+def test_a_container_may_have_less_memory_than_its_machine(tmp_path, monkeypatch, limit, most):
+    (tmp_path / "memory.max").write_text(limit)
+    machine = parallel._machine_memory.__wrapped__
+    monkeypatch.setattr(parallel, "Path", lambda _: tmp_path / "nothing")
+    whole = machine()
+    monkeypatch.setattr(parallel, "Path", lambda _: tmp_path / "memory.max")
+    assert machine() == (most or whole) > 0
 
 
 def test_more_columns_than_rows_are_not_needed():

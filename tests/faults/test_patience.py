@@ -63,7 +63,9 @@ def test_a_call_that_fails_now_and_then_is_made_again_and_changes_nothing(kind, 
 
 def test_failed_attempts_are_not_evaluations(kind):
     faulty = FaultySimilarity(MATRIX, {0: RuntimeError("500"), 3: RuntimeError("500")})
-    matrix = approximated(faulty.similarity(kind, retry=1, block_size=16))
+    oracle = fp.Oracle(range(N), faulty.similarity(kind, retry=1, block_size=16))
+    matrix = fp.approximate(oracle, landmarks=6, random_state=0)
+    assert oracle.retried == 2
     alone = approximated(FaultySimilarity(MATRIX).similarity(kind, block_size=16))
     assert matrix.evaluations == alone.evaluations
     assert len(faulty.asked) > matrix.evaluations
@@ -103,15 +105,22 @@ def test_a_call_that_hangs_is_left_to_itself(kind):
 
 
 def test_a_hanging_async_call_is_cancelled():
+    cancelled = threading.Event()
+
     async def score(a, b):
         if (a, b) == (1, 2):
-            await asyncio.sleep(60)
+            try:
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                cancelled.set()
+                raise
         return 1.0
 
     similarity = fp.similarity(score, kind="pair", symmetric=True, timeout=0.1)
     with pytest.raises(FailedCallError, match=r"did not end within 0\.1 s") as caught:
         fp.score_pairs(similarity, [0, 1, 3], [1, 2, 4])
     assert caught.value.pair == (1, 1)
+    assert cancelled.wait(30)
 
 
 def test_an_async_function_that_blocks_its_loop_is_given_up():
@@ -123,8 +132,9 @@ def test_an_async_function_that_blocks_its_loop_is_given_up():
         return float(a + b)
 
     similarity = fp.similarity(score, kind="pair", symmetric=True, timeout=0.1, max_in_flight=1)
-    with pytest.raises(FailedCallError, match="left to itself"):
-        fp.score_pairs(similarity, [0, 1], [1, 2])
+    for on_error in ("error", "skip"):  # what was not asked for must not count as skipped
+        with pytest.raises(FailedCallError, match="left to itself"):
+            fp.score_pairs(similarity, [0, 1, 3], [1, 2, 4], on_error=on_error)
     # The next call has a loop of its own.
     assert fp.score_pairs(similarity, [3], [4]).tolist() == [7.0]
     release.set()

@@ -55,6 +55,8 @@ def evaluate(
     skips = caller.patience.on_error == "skip" and isinstance(fault, FailedCallError)
     if not skips or _exits(getattr(fault, "__cause__", None)):
         return outcome
+    if getattr(fault, "pair", None) is not None and request.size > 1:  # asked pair by pair
+        return outcome
     return _around_failures(similarity, left, right, request, caller, heard)
 
 
@@ -136,7 +138,9 @@ def _pair_by_pair(
     asked = len(there) + len(failed) + (interrupt is not None)
     error, skipped = outcome.error, bool(failed)
     exits = [k for k, fault in failed.items() if _exits(fault)]
-    if failed and (exits or caller.patience.on_error != "skip"):
+    # To skip a pair is to go on with the others; what keeps these from being asked for is a fault.
+    unasked = asked < request.size and interrupt is None
+    if failed and (exits or unasked or caller.patience.on_error != "skip"):
         at = min(exits or failed)
         single = Scattered(rows[at : at + 1], columns[at : at + 1])
         error, skipped = raised(failed[at], left, right, single), False

@@ -176,8 +176,6 @@ class Memory:
         rows, columns = self.holes // self._width, self.holes % self._width
         for store, along, across in ((self.columns, columns, rows), (self.rows, rows, columns)):
             store.forget_entries(across, along)
-            if self.symmetric:
-                store.forget_entries(along, across)
         self.holes = self.holes[:0]
 
     # ------------------------------------------------------------------ keeping
