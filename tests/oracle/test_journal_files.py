@@ -554,6 +554,30 @@ def test_a_lock_where_the_system_has_none_is_a_file_that_stays_while_it_is_open(
     first.release()
 
 
+@pytest.mark.parametrize("name", ["seeds.json", "similarity.json"])
+def test_a_description_that_is_a_link_is_not_written_through(tmp_path, name):
+    folder = tmp_path / "journal"
+    oracle(folder)[0].columns([0])
+    (shelf,) = (path for path in folder.iterdir() if path.is_dir())
+    precious = tmp_path / "precious"
+    (shelf / name).unlink(missing_ok=True)
+    (shelf / name).symlink_to(precious)  # which is not there, and must not be made
+    made, asked = oracle(folder)
+    with pytest.raises(JournalError, match="is a link"):
+        fp.approximate(made, landmarks=2)
+    assert not precious.exists()
+    assert not asked
+
+
+def test_nobody_waits_for_a_pipe(tmp_path):
+    oracle(tmp_path)[0].columns([0])
+    (shelf,) = (path for path in tmp_path.iterdir() if path.is_dir())
+    (shelf / "similarity.json").unlink()
+    os.mkfifo(shelf / "similarity.json")
+    with pytest.raises(FileFormatError, match="damaged"):
+        oracle(tmp_path)[0].columns([0])
+
+
 def test_two_oracles_in_one_process_take_turns(tmp_path):
     first, asked_first = oracle(tmp_path)
     second, asked_second = oracle(tmp_path)

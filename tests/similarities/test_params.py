@@ -141,6 +141,9 @@ def test_a_parameter_that_is_set_by_hand_is_part_of_the_fingerprint():
     vectors.gamma = 9.0
     assert vectors.fingerprint == fp.VectorSimilarity("rbf", gamma=9.0).fingerprint
     assert vectors.identity == fp.VectorSimilarity("rbf", gamma=9.0).identity
+    words = fp.WordMover(VECTORS, gamma=1.0)
+    words.gamma = 9.0
+    assert words.fingerprint == fp.WordMover(VECTORS, gamma=9.0).fingerprint
 
 
 @pytest.mark.parametrize("parameters", [{1: 2, "a": 3}, {(1, 2): 3}, {"a": {1: 2, "b": 3}}])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any, Self
 
@@ -87,8 +87,7 @@ class WordMover(Similarity):
             "empty": empty,
         }
         self.ground = Ground.of(self.vectors, metric, normalize=normalize)
-        self.parameters = {
-            "gamma": self.gamma,
+        self._facts: dict[str, Any] = {
             "metric": metric,
             "normalize": bool(normalize),
             "weights": weights,
@@ -98,11 +97,15 @@ class WordMover(Similarity):
             "vectors": _digest(self.vectors),
         }
 
+    @property
+    def parameters(self) -> Mapping[str, Any]:  # type: ignore[override]
+        """What the values depend on, with γ as it is now."""
+        return {"gamma": self.gamma, **self._facts}
+
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name; another γ alone costs nothing."""
         if params.keys() == {"gamma"}:
             self.gamma = check_gamma(params["gamma"])
-            self.parameters = {**self.parameters, "gamma": self.gamma}
             return self
         return super().set_params(**params)
 

@@ -208,18 +208,23 @@ def make_folder(path: Path) -> None:
 
 
 def write_json(path: Path, facts: dict[str, Any]) -> None:
-    """Write a description, whole or not at all."""
+    """Write a description, whole or not at all; what a link leads to is not ours to write."""
+    if path.is_symlink():
+        raise JournalError(
+            f"{str(path)!r} is a link.",
+            "A journal from elsewhere could have us write to any file of yours.",
+            "Remove it, or choose another folder.",
+        )
     with atomic(path) as unfinished:
         unfinished.write_text(json.dumps(facts, indent=1, sort_keys=True), encoding="utf-8")
 
 
 def read_json(path: Path) -> dict[str, Any]:
     """Read a description; what is none raises FileFormatError."""
-    try:
-        with path.open("rb") as file:
+    found: Any = None
+    if path.is_file():  # nobody waits for a pipe
+        with suppress(ValueError, RecursionError), path.open("rb") as file:
             found = json.loads(file.read(_LONGEST))
-    except (ValueError, RecursionError):
-        found = None
     if not isinstance(found, dict):
         raise FileFormatError(
             f"{str(path)!r} is damaged: it is not a description in JSON.",
