@@ -38,6 +38,9 @@ _OTHERWISE = {
     "score:alike; a new version begins anew.",
     "Declare symmetric=False, or average both orders with similarity.symmetrized().": "Pass "
     "--asymmetric, or mend the function.",
+    "Pass RecordSimilarity(…, incomparable=…) with a value that is far; or, for every field that "
+    "is missing, RecordSimilarity(…, missing=…).": "Pass for example --missing 1, a value that is "
+    "far, for every cell that is empty.",
     "all_pairs=True": "--all-pairs",
     "budget is '": "--budget is '",
     'Pass cost="': 'Pass --cost "',

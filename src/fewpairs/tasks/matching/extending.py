@@ -44,6 +44,7 @@ def extend(
     old, threshold = _source(found)
     wanted = check_recall(found.recall.target if recall is None else recall)
     oracle = _longer(old, new_items, others, n_jobs, progress)
+    threshold.check(oracle)
     fresh = ids_of_new(ids, oracle, found.shape)
     names = longer_ids(found.ids, fresh, found.shape, oracle.shape, square=oracle.square)
     if oracle.shape == found.shape:

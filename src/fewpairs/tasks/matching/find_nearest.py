@@ -21,6 +21,7 @@ from fewpairs.tasks.matching.identity import read_ids
 from fewpairs.tasks.matching.neighborhoods import Neighborhoods
 from fewpairs.tasks.matching.plan_nearest import plan_nearest
 from fewpairs.tasks.matching.symmetry import unlimited
+from fewpairs.tasks.matching.threshold import refuse_incomparable
 from fewpairs.tasks.matching.universe import Universe
 
 
@@ -97,6 +98,8 @@ def find_nearest(
         on_nonfinite=on_nonfinite,
         cost=cost,
     )
+    if distance:
+        refuse_incomparable(oracle)
     names = read_ids(ids, oracle)
     universe = Universe(*oracle.shape, square=oracle.square, symmetric=oracle.symmetric)
     all_cost = universe.size * oracle.planner.per_entry

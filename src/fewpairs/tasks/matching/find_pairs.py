@@ -133,7 +133,7 @@ def find_pairs(
         on_nonfinite=on_nonfinite,
         cost=cost,
     )
-    threshold.check_range(oracle.similarity)
+    threshold.check(oracle)
     names = read_ids(ids, oracle)
     if one_to_one:
         refuse_one_set(oracle)

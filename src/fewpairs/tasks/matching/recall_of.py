@@ -98,7 +98,7 @@ def recall_of(
         on_nonfinite=on_nonfinite,
         cost=cost,
     )
-    threshold.check_range(oracle.similarity)
+    threshold.check(oracle)
     universe = Universe(*oracle.shape, square=oracle.square, symmetric=oracle.symmetric)
     names = read_ids(ids, oracle)
     keys = _keys(candidates, universe, names)
