@@ -6,7 +6,6 @@ not reached, each is among them with the same chance; how many of them are tells
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,14 +13,12 @@ import numpy as np
 from scipy import stats
 
 from fewpairs.arrays import FloatArray, is_number
+from fewpairs.error.unreached import fewest_unreached, most_unreached
 from fewpairs.errors import InputError
-from fewpairs.numerics import most_affordable
 
 #: What may lie outside of the interval: nearly all of the 5 % on the side that matters, and what is
 #: left for a second draw.
 LOW_TAIL, HIGH_TAIL, SECOND_TAIL = 0.045, 0.0025, 0.0025
-#: Of more pairs than this the draw is taken to be with replacement, which is never too sure.
-_MANY = 10_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,9 +158,9 @@ def state_recall(
     -------
     Recall
     """
-    most = min(_most_unreached(max(missed, may_miss), rest, drawn, tails[0]), missed + left)
-    middle = min(_most_unreached(missed, rest, drawn, 0.5), most)
-    least = min(_fewest_unreached(missed, rest, drawn, tails[1]), middle)
+    most = min(most_unreached(max(missed, may_miss), rest, drawn, tails[0]), missed + left)
+    middle = min(most_unreached(missed, rest, drawn, 0.5), most)
+    least = min(fewest_unreached(missed, rest, drawn, tails[1]), middle)
     needed = 0 if target is None else blind_pairs(target, found, pairs)
     return Recall(
         value=share_found(found, middle - missed),
@@ -209,48 +206,6 @@ def check_recall(recall: object) -> float:
 def share_found(found: int, missing: int) -> float:
     """Return the recall of an answer that lacks so many; of nothing, nothing is missing."""
     return 1.0 if missing == 0 else found / (found + missing)
-
-
-def _most_unreached(missed: int, rest: int, drawn: int, chance: float) -> int:
-    """Return how many matches there may be, unreached, of which as few were drawn.
-
-    That is the largest number of which no more than `missed` are drawn with more than that chance.
-    """
-    return _last_that_holds(
-        lambda count: _chance_of_so_few(missed, rest, drawn, count) > chance,
-        missed,
-        rest - drawn + missed,
-    )
-
-
-def _fewest_unreached(missed: int, rest: int, drawn: int, chance: float) -> int:
-    """Return how many matches there must be, unreached, for as many to be drawn.
-
-    That is the smallest number of which `missed` or more are drawn with more than that chance.
-    """
-    if missed == 0:
-        return 0
-    too_few = _last_that_holds(
-        lambda count: 1 - _chance_of_so_few(missed - 1, rest, drawn, count) <= chance,
-        missed - 1,
-        rest - drawn + missed,
-    )
-    return too_few + 1
-
-
-def _chance_of_so_few(missed: int, rest: int, drawn: int, count: int) -> float:
-    """Return the chance that `missed` or fewer of `count` matches are drawn."""
-    if rest > _MANY:
-        return float(stats.binom.cdf(missed, count, drawn / rest))
-    return float(stats.hypergeom.cdf(missed, rest, count, drawn))
-
-
-def _last_that_holds(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """Return the largest number from `low` to `high` for which something holds.
-
-    It must hold of all smaller ones too, and not of larger ones; of `low` it is taken to hold.
-    """
-    return most_affordable(lambda count: int(not holds(count)), high, 0, least=low)
 
 
 def _counted(count: int, name: str) -> str:

@@ -105,6 +105,73 @@ def test_no_candidates_have_no_precision():
     assert (stated.value, stated.precision) == (0.0, None)
 
 
+def grouped(n=400, group=8):
+    """Groups of items that match; a group has so many."""
+    labels = np.arange(n) // group
+    return (labels[:, None] == labels).astype(float)
+
+
+def test_all_pairs_of_a_cheap_similarity_are_audited_exactly():
+    names = ["Ann Lee", "Anne Lee", "Bo Ek", "Bo Eck", "Cy Dahl", "Cy Dal"]
+    alike = fp.StringSimilarity("jaro_winkler")
+    stated = fp.recall_of([(0, 1), (1, 2)], names, alike, above=0.9)
+    assert stated.complete
+    assert (stated.value, stated.low, stated.high) == (1 / 3, 1 / 3, 1 / 3)
+    assert (stated.precision, stated.missed, stated.evaluations) == (0.5, 2, 15)
+    assert [stated.examples[0].tolist(), stated.examples[1].tolist()] == [[2, 4], [3, 5]]
+    drawn = fp.recall_of([(0, 1)], names, alike, above=0.9, budget=6, random_state=0)
+    assert not drawn.complete
+    assert drawn.evaluations == 6
+
+
+@pytest.mark.parametrize("kind", ["pairs", "block"])
+def test_an_audit_never_costs_more_than_all_pairs(kind):
+    matrix = grouped(60, 2)
+    for asked in (None, True):
+        counter = Counter(matrix)
+        stated = fp.recall_of(
+            [(0, 1), (2, 3)],
+            range(60),
+            counter.similarity(kind, diagonal=1.0),
+            above=0.5,
+            all_pairs=asked,
+            random_state=0,
+        )
+        assert stated.complete
+        assert stated.value == 2 / 30
+        assert stated.evaluations <= 60 * 59 // 2 + 8  # both orders of eight
+    counter = Counter(matrix)
+    given = {"above": 0.5, "all_pairs": False, "random_state": 0}
+    less = fp.recall_of(
+        np.stack([np.arange(0, 58, 2), np.arange(1, 58, 2)], axis=1),
+        range(60),
+        counter.similarity("pairs"),
+        **given,
+    )
+    assert not less.complete
+
+
+def test_poor_candidates_are_told_from_few_pairs():
+    matrix = grouped()
+    every = matches_of(matrix, 0.5)  # 1,400
+    outside = 0
+    for seed in range(20):
+        stated = fp.recall_of(
+            every[:70], range(400), fp.Precomputed(matrix), above=0.5, random_state=seed
+        )
+        outside += not stated.low <= 0.05 <= stated.high
+        # Thirty of 1,330 among 79,730 come within 1,800 or so; a statement of 0.95 takes 38,000.
+        assert stated.evaluations < 6_000
+        assert stated.missed >= 30
+        assert stated.low > 0.02
+        assert "more candidates are needed" in str(stated)
+    assert outside <= 3
+    whole = fp.recall_of(
+        every[:70], range(400), fp.Precomputed(matrix), above=0.5, budget=20_000, random_state=0
+    )
+    assert whole.evaluations == 20_000  # what somebody wants to spend is spent
+
+
 # ---------------------------------------------------------------------- plan_pairs, score_pairs
 
 

@@ -11,7 +11,7 @@ from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.error.recall import Recall, blind_pairs, state_recall
 from fewpairs.numerics import distinct
 from fewpairs.oracle.oracle import Oracle
-from fewpairs.tasks.matching.all_pairs import all_matches
+from fewpairs.tasks.matching.all_pairs import all_matches, better_all
 from fewpairs.tasks.matching.blind import Blind, Tails
 from fewpairs.tasks.matching.earlier import Earlier
 from fewpairs.tasks.matching.guides import Guide
@@ -26,10 +26,8 @@ Spent: TypeAlias = dict[str, int]
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
-#: Where a statement needs half of all pairs, or more, all are evaluated if they are no more than
-#: this, or than four times what was; of more, that is the user's decision.
-_FEW, _TIMES = 1_000_000, 4
-#: Otherwise as many are drawn as were evaluated, or this many for each item.
+#: Where a statement needs half of all pairs, and they are many, as many are drawn as were
+#: evaluated, or this many for each item.
 _FOR_EACH = 10
 #: Pairs of which the similarities are kept for a histogram: 16 MB at most.
 _SHOWN = 2**21
@@ -182,9 +180,8 @@ class Run:
     def _draw(self, search: Search, count: int, may_miss: int = 0) -> None:
         left = search.left
         if 2 * count >= left and self._unasked:
-            items = self._universe.n + self._universe.m
-            few = left <= max(_FEW, _TIMES * len(search.labels))
-            count = left if few else max(len(search.labels), _FOR_EACH * items)
+            known, items = len(search.labels), self._universe.n + self._universe.m
+            count = left if better_all(count, left, known) else max(known, _FOR_EACH * items)
         if self._allowed >= self._universe.size:
             # Few matches take more blind pairs than were expected: the bar must not stand at its
             # end while most of them are evaluated.
