@@ -618,3 +618,30 @@ def test_an_assignment_says_how_many_pairs_it_keeps(typed, folder):
     assert kept < every
     assert f"{kept} pairs kept, one to one, of those found among 12" in said
     assert f"{every} matches found" in said
+
+
+def test_a_plan_of_groups_on_standard_output_is_no_second_output(typed):
+    said = typed("dedupe", "people.csv", *NAMES, "--above", 0.85, "--plan", "--groups", "-")
+    assert "nothing was evaluated" in said
+    told = typed(
+        "dedupe", "people.csv", *NAMES, "--above", 0.85, "--groups", "-", "-o", "p.csv", err=True
+    )
+    assert "saved to -" not in told
+    assert "saved to p.csv" in told
+    both = typed(
+        "dedupe", "people.csv", *NAMES, "--above", 0.85, "--groups", "-", "-o", "-", code=2
+    )
+    assert "two outputs" in both
+
+
+def test_what_makes_no_sense_is_told_in_the_words_of_the_command(typed):
+    told = typed(
+        "dedupe", "people.csv", *NAMES, "--above", 0.85, "--missing", 2, "-o", "p.csv", code=2
+    )
+    assert "--missing is 2" in told
+    assert "between 0 and 1" in told
+    sheet = typed("dedupe", "people.csv", *NAMES, "--above", 0.85, "-o", "p.xlsx", code=2)
+    assert ".csv" in sheet
+    assert "Did you mean" not in sheet
+    cut = typed("neighbors", "people.csv", *NAMES, "-k", 2000, "-o", "n.csv", err=True)
+    assert "-k 2000 is more than the 6 others" in cut

@@ -86,8 +86,8 @@ def match(
 ) -> None:
     """List the pairs of rows of two tables that are alike, and say how many may be missing."""
     threshold = _threshold(above, below)
-    output = _output(output, plan=plan)
     check_outputs((output,), (left, right, vectors), as_json=as_json and not plan)
+    output = _output(output, plan=plan)
     compared = compare(
         left,
         right,
@@ -146,8 +146,8 @@ def dedupe(
 ) -> None:
     """List the pairs of rows of one table that are alike, and say how many may be missing."""
     threshold = _threshold(above, below)
-    output = _output(output, plan=plan)
     check_outputs((output, groups), (table, vectors), as_json=as_json and not plan)
+    output = _output(output, plan=plan)
     compared = compare(
         table,
         None,
@@ -208,8 +208,8 @@ def neighbors(
 ) -> None:
     """List the rows most similar to each row of a table, best first."""
     _refuse_idle(others, right_column, right_id)
-    output = _output(output, plan=plan)
     check_outputs((output,), (table, others, vectors), as_json=as_json and not plan)
+    output = _output(output, plan=plan)
     compared = compare(
         table,
         others,

@@ -43,6 +43,7 @@ _OTHERWISE = {
     "far, for every cell that is empty.",
     "all_pairs=True": "--all-pairs",
     "budget is '": "--budget is '",
+    "missing is ": "--missing is ",
     'Pass cost="': 'Pass --cost "',
 }
 

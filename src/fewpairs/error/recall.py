@@ -57,6 +57,8 @@ class Recall:
         Whether every pair was evaluated, so that the recall is exact.
     skipped : int
         Pairs that were asked for and have no value: they count as no matches.
+    advice : str
+        What it takes to state the target, where that is not said by the numbers above.
     """
 
     value: float
@@ -76,6 +78,7 @@ class Recall:
     complete: bool = False
     missing: int = 0
     skipped: int = 0
+    advice: str = field(default="", repr=False)
 
     @property
     def reached(self) -> bool:
@@ -111,12 +114,14 @@ class Recall:
         return f"of {met} {drawn}, {self.missed:,} had been missed"
 
     def _what_it_takes(self, target: float) -> str:
+        if self.advice:
+            return self.advice
+        if self.missed and self.examples is not None:
+            return f"That is too many to state {target:g}: more candidates are needed"
         if self.needed >= self.pairs:
             return f"To state {target:g}, all {self.pairs:,} pairs must be evaluated"
         if self.missed:
-            given = self.examples is not None
-            how = "more candidates are needed" if given else "the search must go deeper"
-            return f"That is too many to state {target:g}: {how}"
+            return f"That is too many to state {target:g}: the search must go deeper"
         return f"To state {target:g}, draw {self.needed:,} pairs blindly"
 
 
@@ -187,8 +192,12 @@ def blind_pairs(
     number of matches that may be missing beside the M in the answer: about 59/M of all pairs for
     R = 0.95.
     """
-    allowed = int((1 - recall) / recall * matches)
-    share = stats.beta.ppf(1 - tail, missed + 1, allowed + 1)
+    return blind_pairs_for(int((1 - recall) / recall * matches), rest, missed=missed, tail=tail)
+
+
+def blind_pairs_for(missing: int, rest: int, *, missed: int = 0, tail: float = LOW_TAIL) -> int:
+    """Count the blind pairs that state that no more than so many matches are missing."""
+    share = stats.beta.ppf(1 - tail, missed + 1, missing + 1)
     return min(int(np.ceil(share * rest)) + 1, rest)
 
 

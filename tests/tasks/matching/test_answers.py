@@ -7,7 +7,7 @@ import pytest
 from examples import Counter
 
 import fewpairs as fp
-from fewpairs.errors import InputError
+from fewpairs.errors import InputError, NeighborsCutWarning
 
 
 def between(matrix):
@@ -271,9 +271,12 @@ def test_nearest_of_two_sets_and_of_distances():
 
 
 def test_more_neighbours_than_items_are_all_others():
-    found = fp.find_nearest(range(3), fp.Precomputed(np.eye(3)), k=10)
+    with pytest.warns(NeighborsCutWarning, match="k=10 is more than the 2 others"):
+        found = fp.find_nearest(range(3), fp.Precomputed(np.eye(3)), k=10)
     assert np.bincount(found.left).tolist() == [2, 2, 2]
-    alone = fp.find_nearest(range(1), fp.Precomputed(np.eye(1)), k=10)
+    assert len(fp.find_nearest(range(3), fp.Precomputed(np.eye(3)), k=2)) == 6  # no word of it
+    with pytest.warns(NeighborsCutWarning, match="the 0 others"):
+        alone = fp.find_nearest(range(1), fp.Precomputed(np.eye(1)), k=10)
     assert len(alone) == 0
 
 
@@ -493,3 +496,29 @@ def test_progress_is_not_at_its_end_while_blind_pairs_are_evaluated():
     assert 0.5 * found.evaluations < found.spent["blind"] < 0.5 * 600 * 599 / 2
     full = [done for done, planned in seen if done >= planned]
     assert min(full) > 0.9 * found.evaluations
+
+
+def test_what_was_looked_up_costs_no_money(tmp_path):
+    matrix, _ = smooth(40)
+    values = {(i, j): matrix[i, j] for i in range(40) for j in range(40)}
+    priced = fp.similarity(
+        lambda a, b: values[int(a), int(b)],
+        kind="pair",
+        symmetric=True,
+        name="priced",
+        version="1",
+    )
+    options = {"cost": "1 USD", "journal": tmp_path / "paid", "random_state": 0}
+    names = [str(k) for k in range(40)]
+    first = fp.find_pairs(names[:30], priced, above=0.5, all_pairs=True, **options)
+    assert first.price == first.evaluations == 30 * 29 // 2 + 8  # eight pairs in both orders
+    assert first.looked_up == 0
+    more = fp.find_pairs(names, priced, above=0.5, all_pairs=True, **options)
+    assert more.evaluations == 40 * 39 // 2 + 8
+    assert more.looked_up >= 30 * 29 // 2
+    assert more.price == more.paid == more.evaluations - more.looked_up
+    assert f"{more.looked_up} of them looked up, for {more.price:.2f} USD" in repr(more)
+    near = fp.find_nearest(names, priced, k=3, all_pairs=True, **options)
+    assert near.price <= 8
+    longer = first.extend(names[30:])
+    assert longer.paid == first.paid + longer.evaluations - first.evaluations

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from examples import Counter
 
 import fewpairs as fp
-from fewpairs.error.recall import Recall, blind_pairs
+from fewpairs.error.recall import Recall, blind_pairs, blind_pairs_for
 from fewpairs.errors import (
     BudgetError,
     InputError,
@@ -450,3 +450,29 @@ def test_new_vectors_of_another_shape_are_refused(new):
     found = fp.find_pairs(points, fp.VectorSimilarity("cosine"), above=0.9)
     with pytest.raises(InputError, match=r"the new items do not fit"):
         found.extend(new)
+
+
+NOBODY = np.empty(0, dtype=np.int64)
+
+
+def stated_of(found, missing, pairs, blind, target=0.95, missed=0):
+    low = found / (found + missing)
+    return Recall(low, low, 1.0, found, blind, 0, missed, pairs, target, missing=missing)
+
+
+def test_what_an_extension_takes_is_said_of_the_new_pairs():
+    """Old pairs keep what is stated of them: no draw among new ones makes that surer."""
+    new = stated_of(100, 40, 5_000, blind=200)
+    unsure = Earlier(NOBODY, NOBODY, stated_of(1_000, 400, 100_000, blind=100), 1)
+    assert "old pairs, of which up to 400 matches may be missing" in str(unsure.joined(new))
+    sure = Earlier(NOBODY, NOBODY, stated_of(1_000, 30, 100_000, blind=9_000, missed=3), 1)
+    joined = sure.joined(new)
+    # 57 of 1,157 may be missing in all, so 27 of the new ones.
+    needed = blind_pairs_for(27, 5_000, tail=sure.tails.low)
+    assert joined.needed == needed < 5_000
+    assert f"To state 0.95, draw {needed:,} of the new pairs blindly" in str(joined)
+    missed = sure.joined(stated_of(100, 40, 5_000, blind=200, missed=4))
+    assert "the search must go deeper" in str(missed)
+    few = sure.joined(stated_of(100, 40, 30, blind=2))
+    assert "all 30 new pairs" in str(few)
+    assert "To state" not in str(sure.joined(stated_of(100, 5, 5_000, blind=2_000)))

@@ -67,7 +67,7 @@ def extend(
         oracle.similarity,
     )
     earlier = Earlier(found.left, found.right, found.recall, found.extensions + 1)
-    base = oracle.generator(random_state)
+    base, before = oracle.generator(random_state), oracle.evaluations
     with (
         oracle.run(min(allowed, universe.size) * oracle.planner.per_entry, base),
         one_blas_thread(),
@@ -107,6 +107,9 @@ def extend(
         blind=_evenly(found.blind, found.recall, blind, universe.size, rng),
         guide=found.guide if guide is None else reusable(guide),
         extensions=earlier.extensions,
+        paid=(found.evaluations if found.paid is None else found.paid)
+        + oracle.evaluations
+        - before,
     )
 
 

@@ -6,8 +6,9 @@ from typing import Any
 
 from fewpairs.arrays import RandomState, is_whole
 from fewpairs.error.recall import check_recall
-from fewpairs.errors import InputError
+from fewpairs.errors import InputError, NeighborsCutWarning, warn
 from fewpairs.oracle.journal.journal import JournalOption
+from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import max_memory as memory_below
 from fewpairs.parallel import one_blas_thread
@@ -101,6 +102,7 @@ def find_nearest(
     if distance:
         refuse_incomparable(oracle)
     names = read_ids(ids, oracle)
+    _say_if_cut(int(k), oracle)
     universe = Universe(*oracle.shape, square=oracle.square, symmetric=oracle.symmetric)
     all_cost = universe.size * oracle.planner.per_entry
     allowed = unlimited(universe) * oracle.planner.per_entry
@@ -123,6 +125,7 @@ def find_nearest(
             symmetric=oracle.symmetric,
         )
         planned = plan.least * oracle.planner.per_entry  # more, if a guide is poor
+    before = oracle.evaluations
     with oracle.run(planned, rng), one_blas_thread(), memory_below(max_memory):
         run = Neighborhoods(
             oracle, int(k), allowed, wanted, rng, small_is_near=distance, everything=everything
@@ -138,4 +141,16 @@ def find_nearest(
         shape=oracle.shape,
         ids=names,
         oracle=oracle,
+        paid=oracle.evaluations - before,
     )
+
+
+def _say_if_cut(k: int, oracle: Oracle) -> None:
+    """Say that an item has fewer others than were asked for."""
+    others = oracle.shape[1] - 1 if oracle.square else oracle.shape[1]
+    if k > others:
+        warn(
+            NeighborsCutWarning(
+                f"k={k} is more than the {others:,} others of an item: all of them are listed."
+            )
+        )

@@ -152,6 +152,7 @@ def find_pairs(
     planned = min(allowed, universe.size)
     if budget is None and not everything and universe.size:
         planned = plan_for(universe, wanted).low  # the run finds out more
+    before = oracle.evaluations
     with (
         oracle.run(planned * oracle.planner.per_entry, rng),
         one_blas_thread(),
@@ -177,5 +178,6 @@ def find_pairs(
         threshold=threshold,
         blind=blind,
         guide=reusable(guide),
+        paid=oracle.evaluations - before,
     )
     return found.one_to_one() if one_to_one else found
