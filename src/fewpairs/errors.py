@@ -85,8 +85,9 @@ class UnknownNameError(InputError):
 
     def __init__(self, kind: str, name: object, known: Iterable[str], *, where: str = "") -> None:
         names = sorted(known)
-        near = difflib.get_close_matches(str(name), names, n=1, cutoff=_CLOSE)
-        hint = f'Did you mean "{near[0]}"? ' if near else ""
+        alike = {known.casefold(): known for known in names}  # capitals are soon confused
+        near = difflib.get_close_matches(str(name).casefold(), alike, n=1, cutoff=_CLOSE)
+        hint = f'Did you mean "{alike[near[0]]}"? ' if near else ""
         super().__init__(
             f'unknown {kind} "{name}"{" " + where if where else ""}.',
             f"A misspelt {kind} would silently give another result than you asked for.",

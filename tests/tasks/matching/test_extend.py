@@ -20,7 +20,7 @@ from fewpairs.errors import (
 )
 from fewpairs.numerics import contains
 from fewpairs.similarities.symmetrized import Symmetrized
-from fewpairs.tasks.matching import running
+from fewpairs.tasks.matching import all_pairs, running
 from fewpairs.tasks.matching.earlier import Earlier
 from fewpairs.tasks.matching.found import Found
 from fewpairs.tasks.matching.proposals import propose
@@ -251,7 +251,7 @@ def test_each_call_draws_anew_with_the_same_seed_and_knows_what_was_found(monkey
 
     def making(self, *args, **options):
         make(self, *args, **options)
-        drawn.append(self._blind_rng.bit_generator.state["state"]["state"])
+        drawn.append(self._drawing._rng.bit_generator.state["state"]["state"])
 
     def noting(self, rows, columns):
         noted.append(set(zip(rows.tolist(), columns.tolist(), strict=True)))
@@ -367,8 +367,8 @@ def test_a_recall_that_new_items_cannot_state_is_told(monkeypatch):
     found = fp.find_pairs(
         range(200), fp.Precomputed(matrix), above=0.5, guide=hints[:200], random_state=0
     )
-    monkeypatch.setattr(running, "_FEW", 100)
-    monkeypatch.setattr(running, "_TIMES", 1)
+    monkeypatch.setattr(all_pairs, "_FEW", 100)
+    monkeypatch.setattr(all_pairs, "_TIMES", 1)
     with pytest.warns(RecallMissedWarning, match=r"0\.95 cannot be stated"):
         more = found.extend(range(200, 260), guide=hints, random_state=0)
     assert pairs_of(more) == {(0, 1)}
@@ -473,6 +473,6 @@ def test_what_an_extension_takes_is_said_of_the_new_pairs():
     assert f"To state 0.95, draw {needed:,} of the new pairs blindly" in str(joined)
     missed = sure.joined(stated_of(100, 40, 5_000, blind=200, missed=4))
     assert "the search must go deeper" in str(missed)
-    few = sure.joined(stated_of(100, 40, 30, blind=2))
-    assert "all 30 new pairs" in str(few)
+    barely = Earlier(NOBODY, NOBODY, stated_of(1_000, 57, 100_000, blind=9_000), 1)
+    assert "all 30 new pairs" in str(barely.joined(stated_of(100, 40, 30, blind=2)))
     assert "To state" not in str(sure.joined(stated_of(100, 5, 5_000, blind=2_000)))

@@ -16,14 +16,14 @@ from fewpairs.numerics import distinct
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import max_memory as memory_below
-from fewpairs.run.arguments import as_oracle, evaluations_of
 from fewpairs.similarities.cost import CostOption
 from fewpairs.similarities.patience import WhenMissing
-from fewpairs.tasks.matching.all_pairs import better_all, evaluates_all
+from fewpairs.tasks.matching.all_pairs import better_all
 from fewpairs.tasks.matching.auditing import ENOUGH, audit, audit_all
 from fewpairs.tasks.matching.found import Found
-from fewpairs.tasks.matching.identity import Ids, read_ids
+from fewpairs.tasks.matching.identity import Ids
 from fewpairs.tasks.matching.labels import Labels
+from fewpairs.tasks.matching.question import Beside, Means, Question
 from fewpairs.tasks.matching.symmetry import check_symmetry, unlimited
 from fewpairs.tasks.matching.threshold import Threshold
 from fewpairs.tasks.matching.universe import Universe
@@ -94,28 +94,13 @@ def recall_of(
     (0.6666666666666666, 1.0)
     """
     threshold, wanted = Threshold.of(above, below), check_recall(recall)
-    oracle = as_oracle(
-        items,
-        similarity,
-        others,
-        n_jobs,
-        progress,
-        journal,
-        retry=retry,
-        timeout=timeout,
-        on_error=on_error,
-        on_nonfinite=on_nonfinite,
-        cost=cost,
-    )
+    means = Means(n_jobs, progress, journal)
+    beside = Beside(retry, timeout, on_error, on_nonfinite, cost)
+    asked = Question.of(items, similarity, others, ids, budget, all_pairs, means, beside)
+    oracle, universe = asked.oracle, asked.universe
     threshold.check(oracle)
-    universe = Universe(*oracle.shape, square=oracle.square, symmetric=oracle.symmetric)
-    names = read_ids(ids, oracle)
-    keys = _keys(candidates, universe, names)
-    allowed = universe.size
-    if budget is not None:
-        each = oracle.planner.per_entry
-        allowed = min(allowed, evaluations_of(budget, allowed * each, oracle.planner.cost) // each)
-    everything = evaluates_all(all_pairs, budget, oracle.similarity, universe)
+    keys = _keys(candidates, universe, asked.ids)
+    each, allowed = asked.each, min(asked.allowed // asked.each, universe.size)
     if len(keys) > allowed:
         raise InputError(
             f"there are {len(keys):,} candidates, and {allowed:,} pairs may be evaluated.",
@@ -126,12 +111,11 @@ def recall_of(
     # same seed, would otherwise be judged by the pairs that were just added.
     seeds = oracle.generator(random_state, "recall_of").integers(2**63, size=4)
     rng = np.random.default_rng([*seeds.tolist(), zlib.crc32(keys.tobytes())])
-    each = oracle.planner.per_entry
     with oracle.run(allowed * each, rng), memory_below(max_memory):
         # Of candidates that are evaluated anyway, the other order is all that it takes.
         room = unlimited(universe) if budget is None else allowed - len(keys)
         check_symmetry(oracle, universe, room, rng, keys)
-        if everything:
+        if asked.everything:
             stated, missed = audit_all(oracle, universe, threshold, keys, target=wanted)
         else:
             labels = Labels()
@@ -152,7 +136,7 @@ def recall_of(
     return replace(
         stated,
         precision=stated.found / len(keys) if len(keys) else None,
-        examples=(names.name(rows), names.name(columns, right=True), missed.values),
+        examples=(asked.ids.name(rows), asked.ids.name(columns, right=True), missed.values),
         evaluations=spent,
         skipped=skipped,
     )
