@@ -81,3 +81,39 @@ def test_an_oracle_that_cannot_be_pickled_stays_behind_and_the_error_says_so():
     assert "error.oracle is None here" in again.__notes__[-1]
     assert error.oracle is not None
     assert not any("None here" in note for note in error.__notes__)
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "hint"),
+    [
+        ("jaro_winkle", ("jaro", "jaro_winkler"), "jaro_winkler"),
+        ("colum", ("column", "id"), "column"),
+        ("nope", ("indel", "jaro", "ratio"), None),
+        (".xlsx", (".tsv", ".csv", ".jsonl"), None),
+    ],
+)
+def test_a_hint_is_given_only_where_it_is_likely(name, known, hint):
+    told = str(errors.UnknownNameError("name", name, known))
+    assert ("Did you mean" in told) == (hint is not None)
+    assert hint is None or f'Did you mean "{hint}"?' in told
+
+
+def test_what_is_kept_after_a_fault_is_what_was_answered():
+    """Ten calls, of which the last raises, are nine answers; no other function is named."""
+    asked = []
+
+    def fails(a, b):
+        asked.append((a, b))
+        if len(asked) == 10:
+            raise RuntimeError
+        return 1.0
+
+    own = fp.similarity(fails, kind="pair", symmetric=False)
+    with pytest.raises(fp.errors.SimilarityError) as caught:
+        fp.find_pairs(range(5), own, others=range(6), above=0.5, all_pairs=True)
+    (note,) = [note for note in caught.value.__notes__ if "error.oracle" in note]
+    assert "The 9 evaluations answered so far are kept" in note
+    assert "approximate" not in note
+    found = fp.find_pairs(caught.value.oracle, above=0.5, all_pairs=True)
+    assert len(found) == 30
+    assert len(asked) == 31

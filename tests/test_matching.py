@@ -401,7 +401,7 @@ def test_what_was_paid_for_is_kept_and_used(typed, folder):
         (("dedupe", "a.csv", "--id", "Id", "--above", 1, "-o", "m.csv"), 'Did you mean "id"'),
         (("dedupe", "a.csv", *NAMES, "-o", "m.csv"), "neither of --above and --below"),
         (("dedupe", "a.csv", *NAMES, "--above", 1, "--below", 2, "-o", "m.csv"), "both of"),
-        (("dedupe", "a.csv", *NAMES, "--above", 1, "-o", "m.xlsx"), 'unknown file ending ".xlsx"'),
+        (("dedupe", "a.csv", *NAMES, "--above", 1, "-o", "m.xlsx"), "ends in .csv"),
         (("dedupe", "a.csv", *NAMES, "--above", 1, "-o", "m"), "unknown file ending"),
         (("dedupe", "a.csv", *NAMES, "--above", 1, "-o", "no/m.csv"), "cannot be written"),
         (("dedupe", "a.csv", *NAMES, "--above", 1, "-o", "a.csv"), "would be lost"),
@@ -651,3 +651,31 @@ def test_an_assignment_says_how_many_pairs_it_keeps(typed, folder):
     assert kept < every
     assert f"{kept} pairs kept, one to one, of those found among 12" in said
     assert f"{every} matches found" in said
+
+
+def test_a_plan_of_groups_on_standard_output_is_no_second_output(typed):
+    said = typed("dedupe", "people.csv", *NAMES, "--above", 0.85, "--plan", "--groups", "-")
+    assert "nothing was evaluated" in said
+    told = typed(
+        "dedupe", "people.csv", *NAMES, "--above", 0.85, "--groups", "-", "-o", "p.csv", err=True
+    )
+    assert "saved to -" not in told
+    assert "saved to p.csv" in told
+    both = typed(
+        "dedupe", "people.csv", *NAMES, "--above", 0.85, "--groups", "-", "-o", "-", code=2
+    )
+    assert "two outputs" in both
+
+
+@pytest.mark.filterwarnings("always::fewpairs.errors.NeighborsCutWarning")
+def test_what_makes_no_sense_is_told_in_the_words_of_the_command(typed):
+    told = typed(
+        "dedupe", "people.csv", *NAMES, "--above", 0.85, "--missing", 2, "-o", "p.csv", code=2
+    )
+    assert "--missing is 2" in told
+    assert "between 0 and 1" in told
+    sheet = typed("dedupe", "people.csv", *NAMES, "--above", 0.85, "-o", "p.xlsx", code=2)
+    assert ".csv" in sheet
+    assert "Did you mean" not in sheet
+    cut = typed("neighbors", "people.csv", *NAMES, "-k", 2000, "-o", "n.csv", err=True)
+    assert "-k 2000 is more than the 6 others" in cut

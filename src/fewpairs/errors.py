@@ -75,13 +75,19 @@ class InputError(FewpairsError, ValueError):
     """An argument cannot be used; nothing was evaluated."""
 
 
+#: A hint is given only where most letters agree: "jaro_winkle" means "jaro_winkler", and "nope"
+#: means nothing that is known.
+_CLOSE = 0.6
+
+
 class UnknownNameError(InputError):
     """A method, option, metric or scorer of that name does not exist."""
 
     def __init__(self, kind: str, name: object, known: Iterable[str], *, where: str = "") -> None:
         names = sorted(known)
-        near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.4)
-        hint = f'Did you mean "{near[0]}"? ' if near else ""
+        alike = {known.casefold(): known for known in names}  # capitals are soon confused
+        near = difflib.get_close_matches(str(name).casefold(), alike, n=1, cutoff=_CLOSE)
+        hint = f'Did you mean "{alike[near[0]]}"? ' if near else ""
         super().__init__(
             f'unknown {kind} "{name}"{" " + where if where else ""}.',
             f"A misspelt {kind} would silently give another result than you asked for.",
@@ -109,7 +115,7 @@ class SimilarityError(FewpairsError, ValueError):
     pair : tuple of int or None
         Positions of the two items, where one pair can be named.
     oracle : Oracle or None
-        Holds everything evaluated before; give it to `approximate` in place of the items to go on.
+        Holds everything evaluated before; the same call with it in place of the items goes on.
     """
 
     def __init__(
@@ -191,6 +197,8 @@ class MissingExtraError(FewpairsError, ImportError):
         )
 
 
+#: What spreadsheet programs write by themselves; here they are neither read nor written.
+SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 #: What reads and writes Parquet. The first that is installed is taken: pyarrow refuses damaged
 #: files, polars may end the program. pandas is none of them, because it uses pyarrow itself.
 PARQUET = ("pyarrow", "polars")
@@ -224,6 +232,10 @@ class TargetMissedWarning(FewpairsWarning):
 
 class RecallMissedWarning(FewpairsWarning):
     """An answer without a budget ended before it could state the recall that was asked for."""
+
+
+class NeighborsCutWarning(FewpairsWarning):
+    """More neighbours were asked for than there are other items."""
 
 
 class BudgetExceededWarning(FewpairsWarning):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from fewpairs.error.audited import state_given
 from fewpairs.error.recall import blind_pairs, check_recall, state_recall
 from fewpairs.error.shares import least_mean, mean_of_others, most_mean, rows_for
 from fewpairs.errors import InputError
@@ -189,3 +190,49 @@ def test_what_is_said_of_others_holds_whatever_was_drawn(everyone, drawn):
 def test_of_others_nothing_is_known_without_a_draw():
     assert mean_of_others(np.empty(0), 10, (0.045, 0.0025)) == (0.0, 1.0)
     assert mean_of_others(np.ones(4), 0, (0.045, 0.0025)) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("missing", "draws"), [(3_000, 4_000), (900, 4_000), (120, 4_000), (60, 8_000)]
+)
+def test_a_draw_that_ends_with_a_match_states_as_surely_as_any_other(missing, draws):
+    """Thirty missed matches end it; of few it ends by itself. Either way the truth is inside."""
+    rest, found, enough, runs = 20_000, 500, 30, 2_000
+    truth = found / (found + missing)
+    rng = np.random.default_rng(missing)
+
+    @cache
+    def ends(drawn, met, last):
+        recall = state_given(
+            found,
+            rest=rest,
+            drawn=drawn,
+            missed=met,
+            left=rest - drawn,
+            pairs=rest + found,
+            target=0.95,
+            last=last,
+        )
+        assert recall.low <= recall.value <= recall.high
+        return recall.low, recall.high
+
+    low = high = 0
+    for _ in range(runs):
+        at = np.sort(rng.choice(rest, missing, replace=False))
+        place = at[enough - 1] + 1 if len(at) >= enough else rest
+        if place <= draws:
+            under_way = min(place - place % -256, draws)  # as many as are evaluated at a time
+            met = int(np.searchsorted(at, under_way))
+            state = ends(under_way, met, (int(place), enough))
+        else:
+            state = ends(draws, int(np.searchsorted(at, draws)), None)
+        low, high = low + (truth < state[0]), high + (truth > state[1])
+    assert low <= stats.binom.ppf(0.999, runs, 0.045)
+    assert high <= stats.binom.ppf(0.999, runs, 0.0025)
+    assert low > 0  # no wider than it has to be
+
+
+def test_candidates_that_lack_nothing_that_was_drawn_are_stated_as_an_answer_is():
+    facts = {"rest": 5_000, "drawn": 400, "missed": 0, "left": 4_600, "pairs": 6_000}
+    given, own = state_given(1_000, target=0.95, **facts), state_recall(1_000, met=0, **facts)
+    assert (given.value, given.low, given.high) == (own.value, own.low, own.high)

@@ -246,3 +246,77 @@ def test_only_the_ratio_of_weights_counts(weight, missing):
 def test_weights_that_cannot_be_compared_are_refused():
     with pytest.raises(InputError, match="count for nothing"):
         fp.RecordSimilarity({"a": ("jaro", 1e308), "b": ("ratio", 1e-308)})
+
+
+def apart(a, b):
+    return abs(len(a) - len(b)) / 10
+
+
+APART = fp.similarity(apart, kind="pair", symmetric=True, diagonal=0.0)
+#: The first and the third have no field in common, nor have the last two.
+FAR = [
+    {"name": "Anna", "city": None},
+    {"name": "Anna Bo", "city": "Oslo"},
+    {"name": None, "city": "Rio"},
+    {"name": "", "city": ""},
+]
+
+
+@pytest.mark.parametrize("ask", [
+    lambda *given: fp.find_pairs(*given, below=0.2),
+    lambda *given: fp.find_nearest(*given, k=1, distance=True),
+    lambda *given: fp.recall_of([(0, 1)], *given, below=0.2),
+    lambda *given: fp.find_pairs(given[0][:2], given[1], below=0.2).extend(given[0][2:]),
+    lambda *given: fp.find_pairs(given[0][:1], given[1], others=given[0][2:3], below=0.2),
+    lambda *given: fp.find_pairs([given[0][3], given[0][3]], given[1], below=0.2),
+])  # fmt: skip
+def test_nothing_to_compare_is_no_perfect_match_of_distances(ask):
+    asked = []
+
+    def counted(a, b):
+        asked.append((a, b))
+        return apart(a, b)
+
+    own = fp.similarity(counted, kind="pair", symmetric=True, diagonal=0.0)
+    fields = {"name": own, "city": own}
+    with pytest.raises(InputError, match="no field in common") as caught:
+        ask(FAR, fp.RecordSimilarity(fields))
+    assert "incomparable=" in str(caught.value)
+    assert len(asked) <= 1  # of the pair that is extended
+    for told in ({"incomparable": 5.0}, {"missing": 3.0}):
+        found = ask(FAR, fp.RecordSimilarity(fields, **told))
+        assert isinstance(found, fp.Recall) or found.similarities.max(initial=0.0) <= 5.0
+
+
+def test_what_is_said_of_records_with_nothing_to_compare():
+    far = fp.RecordSimilarity({"name": APART, "city": APART}, incomparable=5.0)
+    assert fp.Oracle(FAR, far).columns([0])[:, 0].tolist() == [0.0, 0.3, 5.0, 5.0]
+    found = fp.find_pairs(FAR, far, below=0.4)
+    assert list(zip(found.left.tolist(), found.right.tolist(), strict=True)) == [(1, 2), (0, 1)]
+    plain = fp.RecordSimilarity({"name": APART, "city": APART})
+    assert far.fingerprint != plain.fingerprint
+    assert "incomparable" not in plain.fingerprint
+    assert fp.find_pairs(FAR[1:3], plain, below=0.4).left.tolist() == [0]  # nothing is amiss
+    # One empty record is in no pair with itself.
+    assert len(fp.find_pairs([FAR[1], FAR[1]], plain, below=0.4)) == 1
+    with pytest.raises(InputError, match="items 0"):
+        fp.find_pairs([FAR[3], FAR[1]], plain, below=0.4)
+    for senseless in (float("nan"), "far", True):
+        with pytest.raises(InputError, match="incomparable is"):
+            fp.RecordSimilarity(FIELDS, incomparable=senseless)
+    with pytest.raises(InputError, match="beside missing"):
+        fp.RecordSimilarity(FIELDS, missing=0.0, incomparable=1.0)
+
+
+def test_the_mean_lies_where_its_fields_do():
+    assert fp.RecordSimilarity(FIELDS).value_range == (0.0, 1.0)
+    assert fp.RecordSimilarity(FIELDS, incomparable=-1.0).value_range == (-1.0, 1.0)
+    assert fp.RecordSimilarity({"name": "jaro", "city": APART}).value_range is None
+    with pytest.raises(InputError, match="lies between 0 and 1"):
+        fp.find_pairs(PEOPLE, fp.RecordSimilarity(FIELDS), above=90)
+    for outside in (2, -1, 1.5):
+        with pytest.raises(
+            InputError, match=r"missing is .*\n.*'name', which lies between 0 and 1"
+        ):
+            fp.RecordSimilarity(FIELDS, missing=outside)
+    assert fp.RecordSimilarity({"name": APART}, missing=7).missing == 7.0  # nobody knows its range

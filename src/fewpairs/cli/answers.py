@@ -96,9 +96,7 @@ def tell(
         facts |= {} if labels is None else {"groups": several, "groups_output": str(groups)}
         typer.echo(json.dumps(facts, ensure_ascii=False))
         return
-    spent = _counted(found.evaluations, "evaluation")
-    cost = compared.oracle.planner.cost
-    spent += "" if cost is None else f" for {cost.written(found.evaluations)}"
+    spent = _counted(found.evaluations, "evaluation") + found.paying
     told = f"{_counted(pairs, 'pair')} found among {found.recall.pairs:,}"
     if found.recall.of == "neighbours":
         told = f"{_counted(pairs, 'neighbour')} of {_counted(len(compared.left), 'row')}"
@@ -107,7 +105,8 @@ def tell(
         told += f"{found.recall.pairs:,}"
     lines = [f"{told}, by {spent}.", str(found.recall)]
     if labels is not None:
-        lines.append(f"{_counted(several, 'group')} of more than one row, saved to {groups}")
+        there = "" if groups == STANDARD_OUTPUT else f", saved to {groups}"
+        lines.append(f"{_counted(several, 'group')} of more than one row{there}")
     if output != STANDARD_OUTPUT:
         lines.append(f"saved to {output}")
     # Standard output holds nothing but a table where one goes there.

@@ -94,8 +94,8 @@ def match(
 ) -> None:
     """List the pairs of rows of two tables that are alike, and say how many may be missing."""
     threshold = _threshold(above, below)
-    output = _output(output, plan=plan)
     check_outputs((output,), (left, right, vectors), as_json=as_json and not plan)
+    output = _output(output, plan=plan)
     patience = Patience(retry, timeout, per_second, max_in_flight)
     compared = compare(
         left,
@@ -159,8 +159,8 @@ def dedupe(
 ) -> None:
     """List the pairs of rows of one table that are alike, and say how many may be missing."""
     threshold = _threshold(above, below)
-    output = _output(output, plan=plan)
     check_outputs((output, groups), (table, vectors), as_json=as_json and not plan)
+    output = _output(output, plan=plan)
     patience = Patience(retry, timeout, per_second, max_in_flight)
     compared = compare(
         table,
@@ -226,8 +226,8 @@ def neighbors(
 ) -> None:
     """List the rows most similar to each row of a table, best first."""
     _refuse_idle(others, right_column, right_id)
-    output = _output(output, plan=plan)
     check_outputs((output,), (table, others, vectors), as_json=as_json and not plan)
+    output = _output(output, plan=plan)
     patience = Patience(retry, timeout, per_second, max_in_flight)
     compared = compare(
         table,

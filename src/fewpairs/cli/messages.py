@@ -42,12 +42,16 @@ _OTHERWISE = {
     "score:alike; a new version begins anew.",
     "Declare symmetric=False, or average both orders with similarity.symmetrized().": "Pass "
     "--asymmetric, or mend the function.",
+    "Pass RecordSimilarity(…, incomparable=…) with a value that is far; or, for every field that "
+    "is missing, RecordSimilarity(…, missing=…).": "Pass for example --missing 1, a value that is "
+    "far, for every cell that is empty.",
     "all_pairs=True": "--all-pairs",
     "budget is '": "--budget is '",
     "retry is ": "--retry is ",
     "timeout is ": "--timeout is ",
     "if it fails at times, pass retry=…, timeout=…": "if it fails at times, pass --retry 5 "
     "--timeout 30",
+    "missing is ": "--missing is ",
     'Pass cost="': 'Pass --cost "',
 }
 

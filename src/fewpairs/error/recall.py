@@ -6,7 +6,6 @@ not reached, each is among them with the same chance; how many of them are tells
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,14 +13,12 @@ import numpy as np
 from scipy import stats
 
 from fewpairs.arrays import FloatArray, is_number
+from fewpairs.error.unreached import fewest_unreached, most_unreached
 from fewpairs.errors import InputError
-from fewpairs.numerics import most_affordable
 
 #: What may lie outside of the interval: nearly all of the 5 % on the side that matters, and what is
 #: left for a second draw.
 LOW_TAIL, HIGH_TAIL, SECOND_TAIL = 0.045, 0.0025, 0.0025
-#: Of more pairs than this the draw is taken to be with replacement, which is never too sure.
-_MANY = 10_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +57,8 @@ class Recall:
         Whether every pair was evaluated, so that the recall is exact.
     skipped : int
         Pairs that were asked for and have no value: they count as no matches.
+    advice : str
+        What it takes to state the target, where that is not said by the numbers above.
     """
 
     value: float
@@ -79,6 +78,7 @@ class Recall:
     complete: bool = False
     missing: int = 0
     skipped: int = 0
+    advice: str = field(default="", repr=False)
 
     @property
     def reached(self) -> bool:
@@ -114,12 +114,14 @@ class Recall:
         return f"of {met} {drawn}, {self.missed:,} had been missed"
 
     def _what_it_takes(self, target: float) -> str:
+        if self.advice:
+            return self.advice
+        if self.missed and self.examples is not None:
+            return f"That is too many to state {target:g}: more candidates are needed"
         if self.needed >= self.pairs:
             return f"To state {target:g}, all {self.pairs:,} pairs must be evaluated"
         if self.missed:
-            given = self.examples is not None
-            how = "more candidates are needed" if given else "the search must go deeper"
-            return f"That is too many to state {target:g}: {how}"
+            return f"That is too many to state {target:g}: the search must go deeper"
         return f"To state {target:g}, draw {self.needed:,} pairs blindly"
 
 
@@ -161,9 +163,9 @@ def state_recall(
     -------
     Recall
     """
-    most = min(_most_unreached(max(missed, may_miss), rest, drawn, tails[0]), missed + left)
-    middle = min(_most_unreached(missed, rest, drawn, 0.5), most)
-    least = min(_fewest_unreached(missed, rest, drawn, tails[1]), middle)
+    most = min(most_unreached(max(missed, may_miss), rest, drawn, tails[0]), missed + left)
+    middle = min(most_unreached(missed, rest, drawn, 0.5), most)
+    least = min(fewest_unreached(missed, rest, drawn, tails[1]), middle)
     needed = 0 if target is None else blind_pairs(target, found, pairs)
     return Recall(
         value=share_found(found, middle - missed),
@@ -190,8 +192,12 @@ def blind_pairs(
     number of matches that may be missing beside the M in the answer: about 59/M of all pairs for
     R = 0.95.
     """
-    allowed = int((1 - recall) / recall * matches)
-    share = stats.beta.ppf(1 - tail, missed + 1, allowed + 1)
+    return blind_pairs_for(int((1 - recall) / recall * matches), rest, missed=missed, tail=tail)
+
+
+def blind_pairs_for(missing: int, rest: int, *, missed: int = 0, tail: float = LOW_TAIL) -> int:
+    """Count the blind pairs that state that no more than so many matches are missing."""
+    share = stats.beta.ppf(1 - tail, missed + 1, missing + 1)
     return min(int(np.ceil(share * rest)) + 1, rest)
 
 
@@ -209,48 +215,6 @@ def check_recall(recall: object) -> float:
 def share_found(found: int, missing: int) -> float:
     """Return the recall of an answer that lacks so many; of nothing, nothing is missing."""
     return 1.0 if missing == 0 else found / (found + missing)
-
-
-def _most_unreached(missed: int, rest: int, drawn: int, chance: float) -> int:
-    """Return how many matches there may be, unreached, of which as few were drawn.
-
-    That is the largest number of which no more than `missed` are drawn with more than that chance.
-    """
-    return _last_that_holds(
-        lambda count: _chance_of_so_few(missed, rest, drawn, count) > chance,
-        missed,
-        rest - drawn + missed,
-    )
-
-
-def _fewest_unreached(missed: int, rest: int, drawn: int, chance: float) -> int:
-    """Return how many matches there must be, unreached, for as many to be drawn.
-
-    That is the smallest number of which `missed` or more are drawn with more than that chance.
-    """
-    if missed == 0:
-        return 0
-    too_few = _last_that_holds(
-        lambda count: 1 - _chance_of_so_few(missed - 1, rest, drawn, count) <= chance,
-        missed - 1,
-        rest - drawn + missed,
-    )
-    return too_few + 1
-
-
-def _chance_of_so_few(missed: int, rest: int, drawn: int, count: int) -> float:
-    """Return the chance that `missed` or fewer of `count` matches are drawn."""
-    if rest > _MANY:
-        return float(stats.binom.cdf(missed, count, drawn / rest))
-    return float(stats.hypergeom.cdf(missed, rest, count, drawn))
-
-
-def _last_that_holds(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """Return the largest number from `low` to `high` for which something holds.
-
-    It must hold of all smaller ones too, and not of larger ones; of `low` it is taken to hold.
-    """
-    return most_affordable(lambda count: int(not holds(count)), high, 0, least=low)
 
 
 def _counted(count: int, name: str) -> str:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from fewpairs.errors import PARQUET, UnknownNameError, first_installed
+from fewpairs.errors import PARQUET, SPREADSHEETS, InputError, UnknownNameError, first_installed
 from fewpairs.files.writing import atomic, refuse_unwritable
 
 #: Names of columns and their cells; all columns are of the same length.
@@ -31,6 +31,12 @@ def check_table_path(path: Path) -> None:
     if path == STANDARD_OUTPUT:
         return
     if _ending(path) not in WRITERS:
+        if path.suffix.lower() in SPREADSHEETS:
+            raise InputError(
+                f"{path.name} would be a spreadsheet.",
+                "No writer of them is here; what opens them opens .csv too.",
+                "Choose a name that ends in .csv.",
+            )
         raise UnknownNameError("file ending", path.suffix, WRITERS, where=f"of {path.name}")
     if _ending(path) == ".parquet":
         first_installed(PARQUET, "parquet", f"writing {path.name}")

@@ -14,14 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO, cast
 
-from fewpairs.errors import FewpairsError, InputError, MissingFileError
+from fewpairs.errors import SPREADSHEETS, FewpairsError, InputError, MissingFileError
 
 #: What reading a damaged file, or one of another format, raises.
 READ_ERRORS = (OSError, EOFError, ValueError, RecursionError, csv.Error, zlib.error)
 #: How standard input is called on the command line.
 STANDARD_INPUT = Path("-")
-#: What spreadsheet programs write by themselves.
-_SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 #: Names for a character that is hard to type.
 _TYPED = {"\\t": "\t", "tab": "\t"}
 
@@ -133,7 +131,7 @@ def one_message(source: Source) -> Iterator[None]:
 
 def refuse_spreadsheet(source: Source) -> None:
     """Say what to do with a file that a spreadsheet program has written."""
-    if source.ending in _SPREADSHEETS:
+    if source.ending in SPREADSHEETS:
         raise InputError(
             f"{source.name} is a spreadsheet.",
             "It may hold several tables, and no reader of them is here.",

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 
+import numpy as np
+
 from fewpairs.arrays import FloatArray
 from fewpairs.errors import (
     AsymmetryError,
@@ -29,9 +31,8 @@ from fewpairs.oracle.symmetry import square_asymmetry
 #: More skipped pairs than these, and than this share of all that were asked for, are an outage.
 _FEW_SKIPPED, _MOST_SKIPPED = 20, 0.25
 _KEPT = (
-    "The {:,} evaluations made so far are kept in error.oracle, and the same call with it in place "
-    "of the items goes on from there, as in fewpairs.approximate(error.oracle, …); a mended "
-    "function may be passed beside it."
+    "The {:,} evaluations answered so far are kept in error.oracle, and the same call with it in "
+    "place of the items goes on from there; a mended function may be passed beside it."
 )
 _JOURNALLED = (
     "What was evaluated is in the journal {!r}: the same call goes on from there, also in another "
@@ -179,7 +180,9 @@ class Asking(Recorded):
         values, unwritten = self._written_down(request, values, repeatable=uneven is None)
         memory = self._memory if own else self._ledger.earlier(self._lasting_memory())
         memory.store(request, values)
-        self._ledger.count(outcome.asked * self.planner.per_entry, spent=own)
+        answered = min(int(np.count_nonzero(~np.isnan(outcome.values))), outcome.asked)
+        each = self.planner.per_entry
+        self._ledger.count(outcome.asked * each, answered=answered * each, spent=own)
         tolerated = self._tolerant and isinstance(found, (NonFiniteError, AsymmetryError))
         skips = isinstance(found, NonFiniteError) and self._caller.patience.on_nonfinite == "skip"
         if not tolerated and (skips or (found is None and outcome.skipped)):
@@ -203,14 +206,14 @@ class Asking(Recorded):
     def _kept(self) -> str:
         """Say where everything is that was paid for."""
         if self.journal is None:
-            return _KEPT.format(self.evaluations)
+            return _KEPT.format(self._ledger.answered)
         return _JOURNALLED.format(str(self.journal.folder))
 
     def _fail(self, fault: BaseException) -> None:
         """Raise what went wrong, and say with it what is kept."""
         if isinstance(fault, UnwritableError):
             fault.oracle = self._base or self  # type: ignore[attr-defined]
-            fault.add_note(_KEPT.format(self.evaluations))
+            fault.add_note(_KEPT.format(self._ledger.answered))
         if not isinstance(fault, SimilarityError):
             raise fault  # Ctrl-C: whoever began the run says what is kept
         if isinstance(fault, AsymmetryError):

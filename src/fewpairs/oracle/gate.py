@@ -77,6 +77,11 @@ class Gate(Asking):
         """Shape of the whole matrix."""
         return len(self.items), len(self.others)
 
+    def incomparable_pair(self) -> tuple[int, int] | None:
+        """Return the positions of two items with nothing to compare; see `Similarity`."""
+        right = None if self.square else self._right
+        return self.similarity.incomparable_pair(self._left, right)
+
     def mend(self, similarity: Any) -> None:
         """Go on with a mended similarity, whose earlier answers were right."""
         mended = as_similarity(similarity)

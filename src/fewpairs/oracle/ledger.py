@@ -33,6 +33,8 @@ class Ledger:
         Of the present run.
     evaluations : int
         What the similarity was really asked for, in all runs.
+    answered : int
+        How many of these have a value, which is kept.
     spent : int
         What the present run would have asked for alone.
     seconds : float
@@ -47,7 +49,7 @@ class Ledger:
 
     def __init__(self, empty: Memory) -> None:
         self.memory = empty
-        self.evaluations = self.spent = 0
+        self.evaluations = self.answered = self.spent = 0
         self.seconds = 0.0
         self.unfinished: dict[str, Any] | None = None
         self.drawn_from: RandomState = None
@@ -74,7 +76,7 @@ class Ledger:
 
     def endow(self, memory: Memory, evaluations: int) -> None:
         """Begin with what was paid for elsewhere."""
-        self._earlier, self.evaluations = memory, evaluations
+        self._earlier, self.evaluations, self.answered = memory, evaluations, evaluations
 
     def earlier(self, empty: Memory) -> Memory:
         """Return the memory of what was paid for before, to be added to."""
@@ -164,9 +166,10 @@ class Ledger:
         for k in np.flatnonzero(~whole & unknown.any(axis=1)):
             yield Rectangle(request.rows[k : k + 1], request.columns[unknown[k]])
 
-    def count(self, evaluations: int, *, spent: bool = True) -> None:
+    def count(self, evaluations: int, *, answered: int | None = None, spent: bool = True) -> None:
         """Count what the similarity was asked for just now, for this run unless said otherwise."""
         self.evaluations += evaluations
+        self.answered += evaluations if answered is None else answered
         self.spent += evaluations if spent else 0
 
 

@@ -191,7 +191,7 @@ def as_oracle(
         raise InputError(
             "an oracle was given as the similarity.",
             "It has its items and its similarity already.",
-            "Pass it first, and alone: fewpairs.approximate(error.oracle, …).",
+            "Pass it first, and alone, in place of the items.",
         )
     if not isinstance(items, Oracle):
         if similarity is None:

@@ -18,11 +18,13 @@ class Mean:
     shape : tuple of int
     missing : "skip" or float
         What takes the place of a field that is missing.
+    nothing : float, default=0.0
+        The mean where there is no field at all.
     """
 
-    def __init__(self, shape: tuple[int, ...], missing: str | float) -> None:
+    def __init__(self, shape: tuple[int, ...], missing: str | float, nothing: float = 0.0) -> None:
         self._total, self._weights = np.zeros(shape), np.zeros(shape)
-        self._missing = missing
+        self._missing, self._nothing = missing, nothing
 
     def add(self, weight: float, places: tuple[Any, ...], values: FloatArray | float) -> None:
         """Add one field's similarities at `places`; elsewhere it is missing."""
@@ -37,8 +39,8 @@ class Mean:
 
     @property
     def values(self) -> FloatArray:
-        """The mean; 0 where there is nothing."""
-        nothing = np.zeros_like(self._total)
+        """The mean, or what stands for it where there is nothing."""
+        nothing: FloatArray = np.full(self._total.shape, self._nothing)
         return np.divide(self._total, self._weights, out=nothing, where=self._weights > 0)
 
 

@@ -156,6 +156,18 @@ class Similarity:
             None if self.diagonal is None else _same_for_all(items, check_diagonal(self.diagonal))
         )
 
+    def incomparable_pair(
+        self,
+        left: Items,  # noqa: ARG002 - as records need them
+        right: Items | None,  # noqa: ARG002
+    ) -> tuple[int, int] | None:
+        """Return two prepared items with nothing to compare, whose value is a mere convention.
+
+        That convention is 0, unlike; of distances it would be a perfect match. None where there is
+        no such pair. With None on the right, pairs are those of the items on the left.
+        """
+        return None
+
     def with_diagonal(self, value: float) -> Similarity:
         """Return a copy of this similarity that declares Δ(x, x) to be `value` for every item."""
         declared = copy.copy(self)

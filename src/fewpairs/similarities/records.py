@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from fewpairs.arrays import FloatArray
-from fewpairs.errors import FewpairsError, InputError
+from fewpairs.arrays import FloatArray, is_number
+from fewpairs.errors import InputError
 from fewpairs.items.items import Items
-from fewpairs.items.keys import encoded, framed
+from fewpairs.items.keys import framed
 from fewpairs.items.records import field_of
 from fewpairs.similarities.facts import is_async
-from fewpairs.similarities.function import as_similarity
+from fewpairs.similarities.fields import Part, Records, without_common_field
 from fewpairs.similarities.means import Mean, scaled_weights
 from fewpairs.similarities.parts import aligned_values, block_values, common_block_size
 from fewpairs.similarities.protocol import Pair, Similarity
-from fewpairs.similarities.strings import StringSimilarity
 
 
 class RecordSimilarity(Similarity):
@@ -33,8 +30,12 @@ class RecordSimilarity(Similarity):
         similarity, or a pair of one of these and a weight, by default 1.
     missing : "skip" or float, default="skip"
         What is done with a field that is missing on either side: None, NaN, a blank text, or not
-        there at all. "skip" leaves it out of the mean; if no field is left, the similarity is 0.
-        A number takes the place of that field's similarity.
+        there at all. "skip" leaves it out of the mean. A number takes the place of that field's
+        similarity, and lies in its range.
+    incomparable : float, optional
+        The similarity of two records of which no field is left; by default 0. Of distances 0 would
+        be a perfect match: wherever small values are near (``below=``, ``distance=True``), records
+        with no field in common are refused unless this is given, or `missing` is a number.
 
     Notes
     -----
@@ -58,7 +59,10 @@ class RecordSimilarity(Similarity):
     takes_records = True
 
     def __init__(
-        self, fields: Mapping[str, Any], missing: Literal["skip"] | float = "skip"
+        self,
+        fields: Mapping[str, Any],
+        missing: Literal["skip"] | float = "skip",
+        incomparable: float | None = None,
     ) -> None:
         if not isinstance(fields, Mapping) or not fields:
             raise InputError(
@@ -66,8 +70,9 @@ class RecordSimilarity(Similarity):
                 "Records are compared field by field.",
                 'Pass a mapping such as {"name": ("jaro_winkler", 2.0), "city": "levenshtein"}.',
             )
-        self.fields, self.missing = dict(fields), _checked_missing(missing)
-        self._parts = [_Part.of(name, given) for name, given in fields.items()]
+        self._parts = [Part.of(name, given) for name, given in fields.items()]
+        self.fields, self.missing = dict(fields), _checked_missing(missing, self._parts)
+        self.incomparable = _checked_incomparable(incomparable, self.missing)
         self._weights = scaled_weights([part.weight for part in self._parts])
         ready = [part.similarity for part in self._parts]
         if any(is_async(getattr(part, kind)) for part in ready for kind in part.kinds):
@@ -84,7 +89,8 @@ class RecordSimilarity(Similarity):
         self.parameters = {
             "fields": {p.name: [p.similarity.fingerprint, p.weight] for p in self._parts},
             "missing": self.missing,
-        }
+        } | self._declared
+        self.value_range = self._range()
         # Offered only where every part has it: the oracle chooses by what is there.
         self.block = self._block if all(part.block is not None for part in ready) else None
 
@@ -94,7 +100,7 @@ class RecordSimilarity(Similarity):
         parts = {part.name: [part.similarity.identity, part.weight] for part in self._parts}
         if any(identity is None for identity, _ in parts.values()):
             return None
-        return self.name + json.dumps({"fields": parts, "missing": self.missing})
+        return self.name + json.dumps({"fields": parts, "missing": self.missing} | self._declared)
 
     def content(self, items: Items) -> Iterable[bytes]:
         """Return the fields that are compared; records may have others."""
@@ -118,7 +124,7 @@ class RecordSimilarity(Similarity):
     def known_diagonal(self, items: Items) -> FloatArray | None:
         """Return the mean of the fields' diagonals, where all of them are declared."""
         n = len(items)
-        mean = Mean((n,), self.missing)
+        mean = self._mean((n,))
         fields = zip(self._parts, self._weights, items.values.fields, strict=True)
         for part, weight, field in fields:
             places = np.flatnonzero(field.filled)
@@ -128,9 +134,15 @@ class RecordSimilarity(Similarity):
             mean.add(weight, (places,), 0.0 if own is None else np.asarray(own)[places])
         return mean.values
 
+    def incomparable_pair(self, left: Items, right: Items | None) -> tuple[int, int] | None:
+        """Return two records that have no field in common, where nobody said what that means."""
+        if self.missing != "skip" or self.incomparable is not None:
+            return None
+        return without_common_field(left.values, None if right is None else right.values)
+
     def aligned(self, left: Records, right: Records) -> FloatArray:
         """Compare record k on the left with record k on the right."""
-        mean = Mean((len(left),), self.missing)
+        mean = self._mean((len(left),))
         fields = zip(self._parts, self._weights, left.fields, right.fields, strict=True)
         for part, weight, a, b in fields:
             both = np.flatnonzero(a.filled & b.filled)
@@ -147,7 +159,7 @@ class RecordSimilarity(Similarity):
         return self.aligned(left, right)
 
     def _block(self, left: Records, right: Records) -> FloatArray:
-        mean = Mean((len(left), len(right)), self.missing)
+        mean = self._mean((len(left), len(right)))
         fields = zip(self._parts, self._weights, left.fields, right.fields, strict=True)
         for part, weight, a, b in fields:
             rows, columns = np.flatnonzero(a.filled), np.flatnonzero(b.filled)
@@ -158,6 +170,23 @@ class RecordSimilarity(Similarity):
             mean.add(weight, np.ix_(rows, columns), values)
         return mean.values
 
+    def _mean(self, shape: tuple[int, ...]) -> Mean:
+        return Mean(shape, self.missing, self.incomparable or 0.0)
+
+    @property
+    def _declared(self) -> dict[str, float]:
+        """What changes values only where it was given."""
+        return {} if self.incomparable is None else {"incomparable": self.incomparable}
+
+    def _range(self) -> tuple[float, float] | None:
+        ranges = [part.similarity.value_range for part in self._parts]
+        known = [ends for ends in ranges if ends is not None]
+        if len(known) < len(ranges):
+            return None
+        alone = [self.incomparable or 0.0] if self.missing == "skip" else []
+        lows, highs = zip(*known, strict=True)
+        return min(*lows, *alone, lows[0]), max(*highs, *alone, highs[0])
+
     def _joined(self, records: list[Any]) -> Records:
         # Single records that were prepared already are prepared once more: fields are compared
         # with each other only in the form that the part's own `prepare` gives to all of them.
@@ -166,102 +195,40 @@ class RecordSimilarity(Similarity):
         return prepared
 
 
-@dataclass(frozen=True, eq=False)
-class Field:
-    """One field of some records: prepared items, and where they are not mere placeholders."""
-
-    items: Items | None
-    filled: npt.NDArray[np.bool_]
-
-    def take(self, indices: npt.ArrayLike) -> Any:
-        """Return the prepared items at these places, in the form that the similarity takes."""
-        assert self.items is not None  # noqa: S101 - where nothing is filled, nothing is taken
-        return self.items.take(indices)
-
-
-class Records:
-    """Records taken apart.
-
-    Parameters
-    ----------
-    fields : list of Field
-    shown : list
-        The records as they were, for messages.
-    """
-
-    def __init__(self, fields: list[Field], shown: list[Any]) -> None:
-        self.fields, self.shown = fields, shown
-
-    def __len__(self) -> int:
-        return len(self.shown)
-
-    def __getitem__(self, index: Any) -> Records:
-        places = np.atleast_1d(np.asarray(index))
-        fields = [
-            Field(None if f.items is None else Items(f.items.take(places)), f.filled[places])
-            for f in self.fields
-        ]
-        return Records(fields, [self.shown[place] for place in places])
-
-    def __repr__(self) -> str:
-        return repr(self.shown[0]) if len(self) == 1 else f"<{len(self)} records>"
-
-
-@dataclass(frozen=True, eq=False)
-class _Part:
-    name: str
-    similarity: Similarity
-    weight: float
-
-    @classmethod
-    def of(cls, name: str, given: Any) -> _Part:
-        pair = isinstance(given, tuple) and len(given) == 2  # noqa: PLR2004 - similarity and weight
-        chosen, weight = given if pair else (given, 1.0)
-        number = isinstance(weight, (int, float, np.integer, np.floating))
-        if isinstance(weight, bool) or not number or not 0 < weight < np.inf:
-            raise InputError(
-                f"the weight of the field {name!r} is {weight!r}.",
-                "It says how much the field counts beside the others.",
-                "Pass a positive number.",
-            )
-        ready = StringSimilarity(chosen) if isinstance(chosen, str) else as_similarity(chosen)
-        return cls(name, ready, float(weight))
-
-    def content(self, field: Field, shown: Items) -> list[bytes]:
-        """Return what each record holds in this field; nothing where it is not filled."""
-        if field.items is None:
-            return [b""] * len(shown)
-        own = self.similarity.content(field.items)
-        if own is None:
-            what = f"the field {self.name!r} of an item"
-            cells = field_of(shown, self.name)[0]
-            pairs = zip(cells, field.filled, strict=True)
-            return [b"+" + encoded(cell, what) if there else b"" for cell, there in pairs]
-        return [b"+" + c if there else b"" for c, there in zip(own, field.filled, strict=True)]
-
-    def prepare(self, items: Items) -> Field:
-        cells, filled = field_of(items, self.name)
-        if not filled.any():
-            return Field(None, filled)
-        # Where nothing is, anything that can be prepared will do: it is never compared.
-        anything = cells[int(np.argmax(filled))]
-        whole = [cell if there else anything for cell, there in zip(cells, filled, strict=True)]
-        try:
-            prepared: Any = self.similarity.prepare(Items(whole))
-        except FewpairsError as error:
-            error.add_note(f"This was found in the field {self.name!r}.")
-            raise
-        return Field(prepared if isinstance(prepared, Items) else Items(prepared), filled)
-
-
-def _checked_missing(missing: Any) -> str | float:
-    number = isinstance(missing, (int, float, np.integer, np.floating))
-    if missing == "skip":
+def _checked_missing(missing: Any, fields: list[Part]) -> str | float:
+    if isinstance(missing, str) and missing == "skip":
         return "skip"
-    if number and not isinstance(missing, bool) and np.isfinite(missing):
-        return float(missing)
-    raise InputError(
-        f"missing is {missing!r}.",
-        "It says what a field counts that one of two records does not have.",
-        'Pass "skip" to leave it out, or the similarity to put in its place, such as 0.0.',
-    )
+    if not is_number(missing):
+        raise InputError(
+            f"missing is {missing!r}.",
+            "It says what a field counts that one of two records does not have.",
+            'Pass "skip" to leave it out, or the similarity to put in its place, such as 0.0.',
+        )
+    for part in fields:
+        low, high = part.similarity.value_range or (-np.inf, np.inf)
+        if not low <= missing <= high:
+            raise InputError(
+                f"missing is {missing!r}.",
+                f"It takes the place of a similarity of the field {part.name!r}, which lies "
+                f"between {low:g} and {high:g}.",
+                f"Pass a number between {low:g} and {high:g}; {low:g} is unlike anything.",
+            )
+    return float(missing)
+
+
+def _checked_incomparable(value: Any, missing: str | float) -> float | None:
+    if value is None:
+        return None
+    if not is_number(value):
+        raise InputError(
+            f"incomparable is {value!r}.",
+            "It is the similarity of two records that have no field in common.",
+            "Pass a finite number, or leave it out.",
+        )
+    if missing != "skip":
+        raise InputError(
+            f"incomparable={value!r} was given beside missing={missing!r}.",
+            "Where a number stands for every missing field, all records can be compared.",
+            "Leave one of them out.",
+        )
+    return float(value)

@@ -74,6 +74,10 @@ class Symmetrized(Similarity):
         """Return the base's diagonal: both orders of (x, x) are the same."""
         return self.base.known_diagonal(items)
 
+    def incomparable_pair(self, left: Items, right: Items | None) -> tuple[int, int] | None:
+        """Return what the base cannot compare."""
+        return self.base.incomparable_pair(left, right)
+
     def _pair(self, a: Any, b: Any) -> float:
         assert self.base.pair is not None  # noqa: S101 - offered only then
         # Halved first: booleans and small integers would overflow.

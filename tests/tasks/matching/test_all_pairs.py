@@ -9,10 +9,10 @@ import pytest
 from examples import Counter
 
 import fewpairs as fp
-from fewpairs.errors import InputError, SimilarityError
+from fewpairs.errors import InputError, NeighborsCutWarning, SimilarityError
 from fewpairs.numerics import distinct
 from fewpairs.tasks.matching import all_pairs as module
-from fewpairs.tasks.matching import running
+from fewpairs.tasks.matching import drawing, running
 from fewpairs.tasks.matching.threshold import Threshold
 from fewpairs.tasks.matching.universe import Universe
 
@@ -105,6 +105,47 @@ def test_all_pairs_of_any_similarity_if_asked_for(kind, symmetric):
     assert found.evaluations == 870 // (2 if symmetric else 1) + checks
 
 
+@pytest.mark.parametrize("ask", ["find_pairs", "find_nearest", "two sets", "extend"])
+def test_whole_blocks_are_asked_for_where_they_cost_nothing_more(ask):
+    """Thousands of pairs in a few calls; but none where an item would be compared with itself."""
+    matrix = np.random.default_rng(0).random((60, 60))
+    calls = []
+
+    def block(left, right):
+        calls.append((len(left), len(right)))
+        return ((matrix + matrix.T) / 2)[np.ix_(left, right)]
+
+    def pairs(some):
+        return [(matrix[a, b] + matrix[b, a]) / 2 for a, b in some]
+
+    class Both(fp.Similarity):
+        name, symmetric, symmetry_proven = "both", True, True
+
+    for diagonal in (0.5, None):
+        calls.clear()
+        both = Both()
+        both.block, both.pairs, both.diagonal = block, pairs, diagonal
+        every = {"all_pairs": True, "random_state": 0}
+        if ask == "find_pairs":
+            found = fp.find_pairs(range(60), both, above=0.7, **every)
+        elif ask == "find_nearest":
+            found = fp.find_nearest(range(60), both, k=3, **every)
+        elif ask == "two sets":
+            found = fp.find_pairs(range(60), both, others=range(60), above=0.7, **every)
+        else:
+            both.cheap = True
+            found = fp.find_pairs(range(40), both, above=0.7, random_state=0)
+            calls.clear()
+            found = found.extend(range(40, 60), random_state=0)
+        asked = sum(rows * columns for rows, columns in calls)
+        if diagonal is None and ask.startswith("find"):
+            assert not calls
+            assert found.evaluations == 60 * 59 // 2
+        else:
+            assert 0 < len(calls) < 20
+            assert asked >= 20 * 40
+
+
 def test_a_declared_symmetry_is_still_checked():
     matrix = np.random.default_rng(0).random((30, 30))
     similarity = Counter(matrix).similarity("pair", symmetric=True)
@@ -145,26 +186,27 @@ def test_what_makes_no_sense(options, message):
 
 def test_no_pairs_at_all():
     assert len(fp.find_pairs(["alone"], ALIKE, above=0.5)) == 0
-    assert len(fp.find_nearest(["alone"], ALIKE, k=2)) == 0
+    with pytest.warns(NeighborsCutWarning, match="the 0 others"):
+        assert len(fp.find_nearest(["alone"], ALIKE, k=2)) == 0
 
 
 @pytest.mark.parametrize("most", [100, 2000])
 def test_a_histogram_shows_what_was_evaluated(monkeypatch, most):
-    monkeypatch.setattr(running, "_SHOWN", most)
+    monkeypatch.setattr(drawing, "_SHOWN", most)
     found = fp.find_pairs(NAMES, ALIKE, above=0.9, random_state=0)
     assert len(found.blind) == min(most, len(NAMES) * (len(NAMES) - 1) // 2)
 
 
 @pytest.mark.parametrize(("most", "shown"), [(400, 400), (399, 200), (150, 134)])
 def test_of_many_blind_pairs_every_so_many_th_is_shown(monkeypatch, most, shown):
-    monkeypatch.setattr(running, "_SHOWN", most)
+    monkeypatch.setattr(drawing, "_SHOWN", most)
     oracle = fp.Oracle(range(60), fp.Precomputed(np.arange(3600.0).reshape(60, 60)))
     universe = Universe(60, 60, square=True, symmetric=False)
     run = running.Run(
         oracle, universe, Threshold.of(0.5, None), 10_000, 0.95, np.random.default_rng(0)
     )
     keys = universe.everything()[:400]
-    run._blind = [SimpleNamespace(keys=keys)]
+    run._drawing._draws = [SimpleNamespace(keys=keys)]
     values = run.blind_values()
     assert len(values) == shown
     # From first to last, as far as a step reaches.

@@ -7,7 +7,7 @@ import pytest
 from examples import Counter
 
 import fewpairs as fp
-from fewpairs.errors import InputError
+from fewpairs.errors import InputError, NeighborsCutWarning
 
 
 def between(matrix):
@@ -103,6 +103,73 @@ def test_wrong_candidates_are_refused(candidates, message):
 def test_no_candidates_have_no_precision():
     stated = fp.recall_of([], range(20), fp.Precomputed(np.ones((20, 20))), above=0.5)
     assert (stated.value, stated.precision) == (0.0, None)
+
+
+def grouped(n=400, group=8):
+    """Groups of items that match; a group has so many."""
+    labels = np.arange(n) // group
+    return (labels[:, None] == labels).astype(float)
+
+
+def test_all_pairs_of_a_cheap_similarity_are_audited_exactly():
+    names = ["Ann Lee", "Anne Lee", "Bo Ek", "Bo Eck", "Cy Dahl", "Cy Dal"]
+    alike = fp.StringSimilarity("jaro_winkler")
+    stated = fp.recall_of([(0, 1), (1, 2)], names, alike, above=0.9)
+    assert stated.complete
+    assert (stated.value, stated.low, stated.high) == (1 / 3, 1 / 3, 1 / 3)
+    assert (stated.precision, stated.missed, stated.evaluations) == (0.5, 2, 15)
+    assert [stated.examples[0].tolist(), stated.examples[1].tolist()] == [[2, 4], [3, 5]]
+    drawn = fp.recall_of([(0, 1)], names, alike, above=0.9, budget=6, random_state=0)
+    assert not drawn.complete
+    assert drawn.evaluations == 6
+
+
+@pytest.mark.parametrize("kind", ["pairs", "block"])
+def test_an_audit_never_costs_more_than_all_pairs(kind):
+    matrix = grouped(60, 2)
+    for asked in (None, True):
+        counter = Counter(matrix)
+        stated = fp.recall_of(
+            [(0, 1), (2, 3)],
+            range(60),
+            counter.similarity(kind, diagonal=1.0),
+            above=0.5,
+            all_pairs=asked,
+            random_state=0,
+        )
+        assert stated.complete
+        assert stated.value == 2 / 30
+        assert stated.evaluations <= 60 * 59 // 2 + 8  # both orders of eight
+    counter = Counter(matrix)
+    given = {"above": 0.5, "all_pairs": False, "random_state": 0}
+    less = fp.recall_of(
+        np.stack([np.arange(0, 58, 2), np.arange(1, 58, 2)], axis=1),
+        range(60),
+        counter.similarity("pairs"),
+        **given,
+    )
+    assert not less.complete
+
+
+def test_poor_candidates_are_told_from_few_pairs():
+    matrix = grouped()
+    every = matches_of(matrix, 0.5)  # 1,400
+    outside = 0
+    for seed in range(20):
+        stated = fp.recall_of(
+            every[:70], range(400), fp.Precomputed(matrix), above=0.5, random_state=seed
+        )
+        outside += not stated.low <= 0.05 <= stated.high
+        # Thirty of 1,330 among 79,730 come within 1,800 or so; a statement of 0.95 takes 38,000.
+        assert stated.evaluations < 6_000
+        assert stated.missed >= 30
+        assert stated.low > 0.02
+        assert "more candidates are needed" in str(stated)
+    assert outside <= 3
+    whole = fp.recall_of(
+        every[:70], range(400), fp.Precomputed(matrix), above=0.5, budget=20_000, random_state=0
+    )
+    assert whole.evaluations == 20_000  # what somebody wants to spend is spent
 
 
 # ---------------------------------------------------------------------- plan_pairs, score_pairs
@@ -204,9 +271,12 @@ def test_nearest_of_two_sets_and_of_distances():
 
 
 def test_more_neighbours_than_items_are_all_others():
-    found = fp.find_nearest(range(3), fp.Precomputed(np.eye(3)), k=10)
+    with pytest.warns(NeighborsCutWarning, match="k=10 is more than the 2 others"):
+        found = fp.find_nearest(range(3), fp.Precomputed(np.eye(3)), k=10)
     assert np.bincount(found.left).tolist() == [2, 2, 2]
-    alone = fp.find_nearest(range(1), fp.Precomputed(np.eye(1)), k=10)
+    assert len(fp.find_nearest(range(3), fp.Precomputed(np.eye(3)), k=2)) == 6  # no word of it
+    with pytest.warns(NeighborsCutWarning, match="the 0 others"):
+        alone = fp.find_nearest(range(1), fp.Precomputed(np.eye(1)), k=10)
     assert len(alone) == 0
 
 
@@ -426,3 +496,30 @@ def test_progress_is_not_at_its_end_while_blind_pairs_are_evaluated():
     assert 0.5 * found.evaluations < found.spent["blind"] < 0.5 * 600 * 599 / 2
     full = [done for done, planned in seen if done >= planned]
     assert min(full) > 0.9 * found.evaluations
+
+
+def test_what_was_looked_up_costs_no_money(tmp_path):
+    matrix, _ = smooth(40)
+    values = {(i, j): matrix[i, j] for i in range(40) for j in range(40)}
+    priced = fp.similarity(
+        lambda a, b: values[int(a), int(b)],
+        kind="pair",
+        symmetric=True,
+        name="priced",
+        version="1",
+    )
+    options = {"cost": "1 USD", "journal": tmp_path / "paid", "random_state": 0}
+    names = [str(k) for k in range(40)]
+    first = fp.find_pairs(names[:30], priced, above=0.5, all_pairs=True, **options)
+    assert first.price == first.evaluations == 30 * 29 // 2 + 8  # eight pairs in both orders
+    assert first.looked_up == 0
+    more = fp.find_pairs(names, priced, above=0.5, all_pairs=True, **options)
+    assert more.evaluations == 40 * 39 // 2 + 8
+    # All that the first has paid for, but for eight pairs that are asked for again as a check.
+    assert more.looked_up == 30 * 29 // 2 - 8
+    assert more.price == more.paid == more.evaluations - more.looked_up
+    assert f"{more.looked_up} of them looked up, for {more.price:.2f} USD" in repr(more)
+    near = fp.find_nearest(names, priced, k=3, all_pairs=True, **options)
+    assert near.price == near.paid < 30  # checks, and both orders of some pairs
+    longer = first.extend(names[30:])
+    assert longer.paid == first.paid + longer.evaluations - first.evaluations

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from examples import Counter
 
 import fewpairs as fp
-from fewpairs.error.recall import Recall, blind_pairs
+from fewpairs.error.recall import Recall, blind_pairs, blind_pairs_for
 from fewpairs.errors import (
     BudgetError,
     InputError,
@@ -20,7 +20,7 @@ from fewpairs.errors import (
 )
 from fewpairs.numerics import contains
 from fewpairs.similarities.symmetrized import Symmetrized
-from fewpairs.tasks.matching import running
+from fewpairs.tasks.matching import all_pairs, running
 from fewpairs.tasks.matching.earlier import Earlier
 from fewpairs.tasks.matching.found import Found
 from fewpairs.tasks.matching.proposals import propose
@@ -251,7 +251,7 @@ def test_each_call_draws_anew_with_the_same_seed_and_knows_what_was_found(monkey
 
     def making(self, *args, **options):
         make(self, *args, **options)
-        drawn.append(self._blind_rng.bit_generator.state["state"]["state"])
+        drawn.append(self._drawing._rng.bit_generator.state["state"]["state"])
 
     def noting(self, rows, columns):
         noted.append(set(zip(rows.tolist(), columns.tolist(), strict=True)))
@@ -367,8 +367,8 @@ def test_a_recall_that_new_items_cannot_state_is_told(monkeypatch):
     found = fp.find_pairs(
         range(200), fp.Precomputed(matrix), above=0.5, guide=hints[:200], random_state=0
     )
-    monkeypatch.setattr(running, "_FEW", 100)
-    monkeypatch.setattr(running, "_TIMES", 1)
+    monkeypatch.setattr(all_pairs, "_FEW", 100)
+    monkeypatch.setattr(all_pairs, "_TIMES", 1)
     with pytest.warns(RecallMissedWarning, match=r"0\.95 cannot be stated"):
         more = found.extend(range(200, 260), guide=hints, random_state=0)
     assert pairs_of(more) == {(0, 1)}
@@ -450,3 +450,29 @@ def test_new_vectors_of_another_shape_are_refused(new):
     found = fp.find_pairs(points, fp.VectorSimilarity("cosine"), above=0.9)
     with pytest.raises(InputError, match=r"the new items do not fit"):
         found.extend(new)
+
+
+NOBODY = np.empty(0, dtype=np.int64)
+
+
+def stated_of(found, missing, pairs, blind, target=0.95, missed=0):
+    low = found / (found + missing)
+    return Recall(low, low, 1.0, found, blind, 0, missed, pairs, target, missing=missing)
+
+
+def test_what_an_extension_takes_is_said_of_the_new_pairs():
+    """Old pairs keep what is stated of them: no draw among new ones makes that surer."""
+    new = stated_of(100, 40, 5_000, blind=200)
+    unsure = Earlier(NOBODY, NOBODY, stated_of(1_000, 400, 100_000, blind=100), 1)
+    assert "old pairs, of which up to 400 matches may be missing" in str(unsure.joined(new))
+    sure = Earlier(NOBODY, NOBODY, stated_of(1_000, 30, 100_000, blind=9_000, missed=3), 1)
+    joined = sure.joined(new)
+    # 57 of 1,157 may be missing in all, so 27 of the new ones.
+    needed = blind_pairs_for(27, 5_000, tail=sure.tails.low)
+    assert joined.needed == needed < 5_000
+    assert f"To state 0.95, draw {needed:,} of the new pairs blindly" in str(joined)
+    missed = sure.joined(stated_of(100, 40, 5_000, blind=200, missed=4))
+    assert "the search must go deeper" in str(missed)
+    barely = Earlier(NOBODY, NOBODY, stated_of(1_000, 57, 100_000, blind=9_000), 1)
+    assert "all 30 new pairs" in str(barely.joined(stated_of(100, 40, 30, blind=2)))
+    assert "To state" not in str(sure.joined(stated_of(100, 5, 5_000, blind=2_000)))

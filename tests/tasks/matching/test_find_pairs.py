@@ -168,7 +168,7 @@ def test_the_search_does_not_know_what_blind_pairs_hold():
         counter = Counter(matrix)
         run, universe = _run(counter, seed_of_blind=seed)
         run.carry_out([_guide(vague)])
-        blind = {tuple(map(int, universe.places(key))) for key in run._blind[0].keys}
+        blind = {tuple(map(int, universe.places(key))) for key in run._drawing.first.keys}
         orders.append([pair for pair in counter.asked if pair not in blind])
         dug.append(len(orders[-1]) - run._ranked_at_draw)
     first, second = orders
@@ -195,7 +195,7 @@ def _run(counter, seed_of_blind):
     run = Run(
         oracle, universe, Threshold(0.5, above=True), universe.size, 0.95, np.random.default_rng(0)
     )
-    run._blind_rng = np.random.default_rng(seed_of_blind)
+    run._drawing._rng = np.random.default_rng(seed_of_blind)
     return run, universe
 
 
@@ -318,9 +318,9 @@ def test_what_is_wrong_is_told_before_anything_is_bought(options, message):
 
 def test_a_recall_that_is_not_reached_is_told(monkeypatch):
     """Too few matches for a statement, and too many pairs to evaluate all unasked."""
-    from fewpairs.tasks.matching import running
+    from fewpairs.tasks.matching import all_pairs
 
-    monkeypatch.setattr(running, "_FEW", 100)
+    monkeypatch.setattr(all_pairs, "_FEW", 100)
     matrix = np.eye(200)
     matrix[0, 1] = matrix[1, 0] = 1.0
     hints = np.random.default_rng(0).normal(size=(200, 4))

@@ -6,10 +6,11 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
+from examples import Counter
 
 import fewpairs as fp
-from fewpairs.tasks.matching import neighborhoods as module
 from fewpairs.tasks.matching.guides import Guide
+from fewpairs.tasks.matching.judges import Judges
 from fewpairs.tasks.matching.neighborhoods import Neighborhoods
 
 N, K = 120, 4
@@ -30,7 +31,7 @@ def run_of(guided, *, seed=0, allowed=N * N // 2, distance=False, recall=0.95):
 def test_rows_that_judge_have_taught_nothing(monkeypatch, guided):
     run, _, guides = run_of(guided)
     rows, landmarks = defaultdict(list), []
-    read, learn = Neighborhoods._rows, Neighborhoods._learn
+    read, learn = Neighborhoods._read, Neighborhoods._learn
 
     def reading(self, purpose, which):
         rows[purpose].append(which)
@@ -43,7 +44,7 @@ def test_rows_that_judge_have_taught_nothing(monkeypatch, guided):
         assert "blind" not in rows
         return learnt
 
-    monkeypatch.setattr(Neighborhoods, "_rows", reading)
+    monkeypatch.setattr(Neighborhoods, "_read", reading)
     monkeypatch.setattr(Neighborhoods, "_learn", learning)
     run.carry_out(guides)
     (training,), judges = rows["training"], rows["blind"][0]
@@ -65,9 +66,9 @@ def test_rows_that_were_read_whole_are_right_in_the_answer(distance):
     np.testing.assert_array_equal(values, matrix[rows, columns])
     right = (columns.reshape(N, K) == truth).all(axis=1)
     assert 29 <= right.sum() < 60  # 5 rows that train and 24 that judge, and a few by chance
-    whole = run._whole
+    whole = len(run._judges.whole)
     assert whole == 29
-    stated, judged = run.stated(), run._shares.mean()
+    stated, judged = run.stated(), run._judges.shares.mean()
     assert stated.value == pytest.approx((whole + (N - whole) * judged) / N)
     assert stated.low > whole / N
     assert stated.needed == 61 * N  # 0.95^61 is just below 0.045
@@ -77,16 +78,15 @@ def test_judges_are_judged_by_what_the_lists_hold():
     """Each share is that of a judge's true neighbours among its candidates, no more than all."""
     run, matrix, guides = run_of(guided=True)
     kept = {}
-    evaluate = run._evaluate
-    run._evaluate = lambda candidates: kept.update(candidates=candidates) or evaluate(candidates)
-    read = run._rows
-    run._rows = lambda purpose, rows: kept.setdefault(purpose, rows) is None or read(purpose, rows)
+    answer = run._answer
+    run._answer = lambda keys, judges: kept.update(keys=keys) or answer(keys, judges)
     run.carry_out(guides)
     apart = np.where(np.eye(N, dtype=bool), -np.inf, matrix)
     truth = np.argsort(-apart, axis=1)[:, :K]
-    shares = [np.isin(truth[row], kept["candidates"][row]).mean() for row in kept["blind"]]
-    np.testing.assert_allclose(run._shares, shares)
-    assert 0 < run._shares.mean() < 0.9
+    judges = run._judges
+    shares = [np.isin(row * N + truth[row], kept["keys"]).mean() for row in judges.rows]
+    np.testing.assert_allclose(judges.shares, shares)
+    assert 0 < judges.shares.mean() < 0.9
 
 
 def test_a_list_that_holds_more_than_k_as_near_as_the_last_is_no_better_than_whole():
@@ -97,17 +97,17 @@ def test_a_list_that_holds_more_than_k_as_near_as_the_last_is_no_better_than_who
     rng = np.random.default_rng(0)
     run = Neighborhoods(oracle, K, N * N // 4, 0.95, rng, small_is_near=False)
     run.carry_out([Guide("groups", hints, hints)])
-    assert len(run._shares)
-    assert (run._shares == 1.0).all()
+    assert len(run._judges.shares)
+    assert (run._judges.shares == 1.0).all()
     assert run.stated().value == 1.0
 
 
-def test_lists_grow_until_the_judges_state_the_recall():
-    run, _, guides = run_of(guided=True, allowed=2 * N * N, recall=0.6)
-    run._promising = lambda *_: 0
+def test_lists_grow_until_the_judges_state_the_recall(monkeypatch):
+    run, _, guides = run_of(guided=True, allowed=2 * N * N, recall=0.5)
+    monkeypatch.setattr(Judges, "promising", lambda *_: 0)
     run.carry_out(guides)
     assert not run.stated().complete
-    assert run.stated().low >= 0.6
+    assert run.stated().low >= 0.5
 
 
 def test_each_item_has_k_neighbours_although_fewer_would_state_the_recall():
@@ -126,7 +126,6 @@ def test_all_rows_are_read_where_judges_alone_would_be_most_of_them():
     apart = np.where(np.eye(N, dtype=bool), -np.inf, matrix)
     np.testing.assert_array_equal(values.reshape(N, K), -np.sort(-apart, axis=1)[:, :K])
     assert run.stated().complete
-    assert module._TRAINING == 5
 
 
 def test_rows_that_judges_have_not_met_are_not_taken_for_theirs():
@@ -164,3 +163,76 @@ def test_landmarks_are_read_whole_and_are_right_in_the_answer():
     for mark in landmarks:
         best = np.argsort(-matrix[mark])[:K]
         assert columns[rows == mark].tolist() == best.tolist()
+
+
+def plane(n=200):
+    """Points on a plane, and a guide that sees one of its two directions."""
+    points = np.random.default_rng(7).normal(size=(n, 2))
+    hints = np.hstack([points[:, :1], np.ones((n, 1))])
+    return np.exp(-((points[:, None] - points) ** 2).sum(axis=2)), hints
+
+
+@pytest.mark.parametrize("budget", [0.1, 0.2, 0.35])
+@pytest.mark.parametrize("kind", ["pairs", "block"])
+@pytest.mark.parametrize("guided", [True, False])
+def test_a_budget_is_used_up_and_never_exceeded(budget, kind, guided):
+    """And each item's neighbours are the best of all that was evaluated for whatever purpose."""
+    matrix, hints = plane()
+    n, counter = len(matrix), Counter(matrix)
+    near = fp.find_nearest(
+        range(n),
+        counter.similarity(kind, diagonal=1.0),
+        k=K,
+        guide=hints if guided else None,
+        budget=budget,
+        random_state=0,
+    )
+    allowed = int(budget * n * (n - 1) / 2)
+    assert near.evaluations == len(counter.asked)
+    assert 0.99 * allowed <= near.evaluations <= allowed
+    asked = np.zeros((n, n), dtype=int)
+    np.add.at(asked, tuple(np.transpose(counter.asked)), 1)
+    np.testing.assert_array_equal(near.left, np.repeat(np.arange(n), K))
+    # Pairs that were asked for in both orders, to see whether they agree, may be left out.
+    least, most = (
+        -np.sort(-np.where(known, matrix, -np.inf), axis=1)[:, :K]
+        for known in ((asked + asked.T) == 1, (asked + asked.T) > 0)
+    )
+    best = near.similarities.reshape(n, K)
+    assert (least <= best).all()
+    assert (best <= most).all()
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_what_is_stated_of_a_budget_is_true(symmetric):
+    matrix, hints = plane()
+    if not symmetric:
+        matrix = matrix * np.linspace(0.9, 1.0, len(matrix))
+    apart = np.where(np.eye(len(matrix), dtype=bool), -np.inf, matrix)
+    least = np.partition(apart, -K, axis=1)[:, -K]
+    outside, errors = 0, []
+    for seed in range(40):
+        near = fp.find_nearest(
+            range(len(matrix)),
+            fp.Precomputed(matrix, symmetric=symmetric),
+            k=K,
+            guide=hints,
+            budget=0.25,
+            random_state=seed,
+        )
+        truth = (near.similarities >= least[near.left]).mean()
+        outside += not near.recall.low <= truth <= near.recall.high
+        errors.append(near.recall.value - truth)
+    assert outside <= 4
+    assert abs(np.mean(errors)) < 0.03
+
+
+def test_a_guide_that_saves_candidates_saves_evaluations():
+    """Without a budget: a pair in either item's list serves both, so that lists are shorter."""
+    matrix, hints = plane(600)
+    near = fp.find_nearest(
+        range(600), fp.Precomputed(matrix), k=K, guide=hints, recall=0.6, random_state=0
+    )
+    assert near.recall.low >= 0.6
+    lists = near.evaluations - near.spent["training"] - near.spent["blind"]
+    assert lists == near.spent["ranked"] < 600 * 599 // 5

@@ -10,7 +10,8 @@ from examples import Counter
 from scipy import stats
 
 import fewpairs as fp
-from fewpairs.tasks.matching import running
+from fewpairs.error.recall import blind_pairs
+from fewpairs.tasks.matching import drawing, running
 from fewpairs.tasks.matching.blind import Blind
 from fewpairs.tasks.matching.guides import Guide
 from fewpairs.tasks.matching.labels import Labels
@@ -32,12 +33,12 @@ def groups(n=160, count=16, vague=2.0):
     return Counter((label[:, None] == label) * 1.0), [Guide("hints", hints, hints)]
 
 
-def run_of(counter, *, seed=0, **options):
+def run_of(counter, *, seed=0, allowed=None, diagonal=1.0, **options):
     n = len(counter.matrix)
-    oracle = fp.Oracle(range(n), counter.similarity("pairs", diagonal=1.0))
+    oracle = fp.Oracle(range(n), counter.similarity("pairs", diagonal=diagonal))
     universe = Universe(n, n, square=True, symmetric=True)
     rng = np.random.default_rng(seed)
-    return Run(oracle, universe, MATCH, universe.size, 0.95, rng, **options)
+    return Run(oracle, universe, MATCH, allowed or universe.size, 0.95, rng, **options)
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def drawn(monkeypatch):
             super().__init__(*args, **options)
             draws.append(SimpleNamespace(blind=self, count=args[4], **options))
 
-    monkeypatch.setattr(running, "Blind", Noted)
+    monkeypatch.setattr(drawing, "Blind", Noted)
     return draws
 
 
@@ -120,7 +121,7 @@ def test_the_search_and_the_draw_have_generators_of_their_own(monkeypatch):
                 super().buy_landmarks(count)
                 kept.append(self.landmarks[0].tolist())
 
-        monkeypatch.setattr(running, "Blind", Wasteful)
+        monkeypatch.setattr(drawing, "Blind", Wasteful)
         monkeypatch.setattr(running, "Search", Noted)
         run_of(groups(60)[0]).carry_out([])
     assert [len(landmarks) for landmarks in bought] == [10, 20, 10, 20]
@@ -129,7 +130,7 @@ def test_the_search_and_the_draw_have_generators_of_their_own(monkeypatch):
 
 def test_both_generators_say_different_things():
     run = run_of(groups()[0])
-    assert not np.array_equal(run._rng.random(9), run._blind_rng.random(9))
+    assert not np.array_equal(run._rng.random(9), run._drawing._rng.random(9))
 
 
 # ---------------------------------------------------------------------- how many are drawn
@@ -156,7 +157,7 @@ def test_all_pairs_are_drawn_unasked_only_where_they_are_few(
         counts.append(args[4])
         return SimpleNamespace(keys=nothing, rest=1)
 
-    monkeypatch.setattr(running, "Blind", counting)
+    monkeypatch.setattr(drawing, "Blind", counting)
     planner = SimpleNamespace(per_entry=1)
     oracle = SimpleNamespace(spent=0, planner=planner, replan=plans.append)
     universe = Universe(2000, 2000, square=True, symmetric=True)
@@ -197,8 +198,8 @@ def test_a_second_draw_is_as_large_as_the_first_says(monkeypatch, drawn):
     assert set(keys.tolist()) == labels | {*first.blind.matches, *second.blind.matches}
     values = run.blind_values()
     share = len(first.blind.keys) / first.blind.rest
-    assert len(run._reached_before) == round(share * first.blind._reached_at_draw)
-    shown = np.sort(np.concatenate([first.blind.keys, run._reached_before]))
+    assert len(run._drawing._reached_before) == round(share * first.blind._reached_at_draw)
+    shown = np.sort(np.concatenate([first.blind.keys, run._drawing._reached_before]))
     np.testing.assert_array_equal(values, counter.matrix[run._universe.places(shown)].ravel())
 
 
@@ -242,3 +243,68 @@ def test_further_pairs_are_not_drawn_where_too_many_are_missed():
     oracle = fp.Oracle(range(50), fp.Precomputed(np.ones((50, 50))))
     blind = Blind(oracle, universe, MATCH, Labels(), 600, np.random.default_rng(0))
     assert blind.further(0.95, 600) is None
+
+
+# ---------------------------------------------------------------------- what it will take
+
+
+@pytest.fixture
+def steered(monkeypatch):
+    """The steering of each run: draws early, and buys ten landmarks first if asked to."""
+    kept = []
+
+    class Kept(Early):
+        landmarks = False
+
+        def __init__(self, **facts):
+            super().__init__(**facts)
+            kept.append(self)
+
+        def wants_landmarks(self, *, drawn):
+            wanted, self.landmarks = self.landmarks, False
+            return wanted
+
+    monkeypatch.setattr(running, "Steering", Kept)
+    kept.append(Kept)
+    return kept
+
+
+def test_what_a_run_will_take_is_said_anew_before_each_step(monkeypatch, steered):
+    """First the blind pairs and a batch; after the draw no more blind ones."""
+    counter, guides = groups()
+    run = run_of(counter)
+    said = []
+
+    def replanned(planned):
+        said.append((run._drawing.done, planned - run._oracle.spent))
+
+    monkeypatch.setattr(run._oracle, "replan", replanned)
+    run.carry_out(guides)
+    size = run._universe.size
+    assert said[0] == (False, blind_pairs(0.95, 160, size) + 100)
+    assert len(steered) == 2
+    after = [ahead for done, ahead in said if done]
+    assert after[0] == 100  # the next batch alone
+    assert all(ahead <= size for ahead in after)
+    # Within a budget the plan is the budget.
+    said.clear()
+    limited = run_of(counter, allowed=2_000)
+    monkeypatch.setattr(limited._oracle, "replan", said.append)
+    limited.carry_out(guides)
+    assert said == []
+
+
+@pytest.mark.parametrize("allowed", [4_000, 10**6])
+def test_landmarks_with_themselves_are_paid_for_out_of_the_budget(steered, allowed):
+    """Ten landmarks ask for ten entries that are no pairs: so much less is left to steer with."""
+    steered[0].landmarks = True
+    counter, guides = groups()
+    run = run_of(counter, allowed=allowed, diagonal=None)
+    run.carry_out(guides)
+    price = run._oracle.planner.price_of_lines(10, 10, 10)
+    pairs = 10 * 160 - 10 - 45  # each with all others, and with each other once
+    assert run.spent["landmarks"] == price == pairs + 10
+    size = run._universe.size
+    left = allowed - run.spent["symmetry"] - 10
+    assert steered[1].allowed == (left if allowed < size else size)
+    assert len(counter.asked) <= allowed

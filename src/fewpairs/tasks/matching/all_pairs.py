@@ -18,6 +18,9 @@ from fewpairs.tasks.matching.universe import Universe
 #: Of a cheap similarity, up to this many pairs are all evaluated unasked: seconds for names, and
 #: some 160 MB at most while it runs. The search takes longer from a thousandth of that on.
 MANY = 10_000_000
+#: Where a statement needs half of what is left, or more, all is evaluated if it is no more than
+#: this, or than four times what was; of more, that is the user's decision.
+_FEW, _TIMES = 1_000_000, 4
 #: Entries that are looked at in one go.
 _AT_A_TIME = 2**20
 
@@ -54,6 +57,22 @@ def evaluates_all(
             "Leave one of them out.",
         )
     return bool(asked) and universe.size > 0
+
+
+def better_all(blind: int, left: int, evaluated: int) -> bool:
+    """Say whether a statement that takes so many blind pairs is better made from all that are left.
+
+    Parameters
+    ----------
+    blind : int
+    left, evaluated : int
+        Pairs that are not evaluated, and that are.
+
+    Returns
+    -------
+    bool
+    """
+    return 2 * blind >= left and left <= max(_FEW, _TIMES * evaluated)
 
 
 def whole_rows(oracle: Oracle) -> Iterator[tuple[IntArray, FloatArray]]:

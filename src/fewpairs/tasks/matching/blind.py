@@ -6,7 +6,6 @@ not. Those of their matches that it has not reached tell how many matches it has
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -139,15 +138,3 @@ class Blind:
             target=target,
             tails=self._tails,
         )
-
-    def state_of_candidates(self, target: float | None) -> Recall:
-        """State the recall of what was reached alone, without what blind pairs have added."""
-        missed = len(self.missed)
-        stated = self.state(target, np.empty(0, dtype=np.int64))
-        shares = [
-            share * (stated.found - missed) / stated.found if stated.found else share
-            for share in (stated.value, stated.low, stated.high)
-        ]
-        value, low, high = shares
-        found, missing = stated.found - missed, stated.missing + missed
-        return replace(stated, value=value, low=low, high=high, found=found, missing=missing)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from fewpairs.arrays import IntArray
-from fewpairs.error.recall import HIGH_TAIL, Recall, blind_pairs, share_found
+from fewpairs.error.recall import HIGH_TAIL, Recall, blind_pairs_for, share_found
 from fewpairs.tasks.matching.blind import Tails
 
 #: Of what an extension may fail by, the part of its second draw.
@@ -59,15 +59,39 @@ class Earlier:
             met=old.met + stated.met,
             missed=old.missed + stated.missed,
             pairs=old.pairs + stated.pairs,
-            needed=self._needed(stated),
+            needed=self._needed(stated, found),
             complete=old.complete and stated.complete,
+            advice=self._advice(stated, found),
         )
 
-    def _needed(self, stated: Recall) -> int:
-        """Return how many blind pairs would have stated the target of the new pairs."""
+    def _needed(self, stated: Recall, found: int) -> int:
+        """Return how many blind pairs of the new ones would have stated the target of all."""
+        may_miss = self._may_miss(stated, found)
+        if may_miss is None or may_miss < 0:
+            return stated.pairs
+        return blind_pairs_for(may_miss, stated.pairs, tail=self.tails.low)
+
+    def _may_miss(self, stated: Recall, found: int) -> int | None:
+        """Return how many matches of new pairs may be missing beside those of old ones."""
         if stated.target is None:
-            return 0
-        return blind_pairs(stated.target, stated.found, stated.pairs, tail=self.tails.low)
+            return None
+        return int((1 - stated.target) / stated.target * found) - self.recall.missing
+
+    def _advice(self, stated: Recall, found: int) -> str:
+        target, may_miss = stated.target, self._may_miss(stated, found)
+        if target is None or may_miss is None:
+            return ""
+        if may_miss < 0:
+            return (
+                f"To state {target:g}, too little is known of the old pairs, of which up to "
+                f"{self.recall.missing:,} matches may be missing: call find_pairs with all items"
+            )
+        needed = self._needed(stated, found)
+        if needed >= stated.pairs:
+            return f"To state {target:g}, all {stated.pairs:,} new pairs must be evaluated"
+        if stated.missed:
+            return f"Too many were missed to state {target:g}: the search must go deeper"
+        return f"To state {target:g}, draw {needed:,} of the new pairs blindly"
 
 
 def _expected(stated: Recall) -> int:

@@ -15,15 +15,15 @@ from fewpairs.items.items import Items, as_items
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import one_blas_thread
-from fewpairs.run.arguments import as_oracle, evaluations_of
+from fewpairs.run.arguments import as_oracle
 from fewpairs.tasks.matching.all_pairs import evaluates_all
 from fewpairs.tasks.matching.earlier import Earlier
 from fewpairs.tasks.matching.found import Found
-from fewpairs.tasks.matching.guides import ARRAY, as_guides, reusable
+from fewpairs.tasks.matching.guides import ARRAY, reusable
 from fewpairs.tasks.matching.identity import ids_of_new, longer_ids
+from fewpairs.tasks.matching.question import Question
 from fewpairs.tasks.matching.running import Run, added
 from fewpairs.tasks.matching.search import best_first
-from fewpairs.tasks.matching.symmetry import unlimited
 from fewpairs.tasks.matching.threshold import Threshold
 from fewpairs.tasks.matching.universe import Universe
 
@@ -45,6 +45,7 @@ def extend(
     old, threshold = _source(found)
     wanted = check_recall(found.recall.target if recall is None else recall)
     oracle = _longer(old, new_items, others, n_jobs, progress)
+    threshold.check(oracle)
     fresh = ids_of_new(ids, oracle, found.shape)
     names = longer_ids(found.ids, fresh, found.shape, oracle.shape, square=oracle.square)
     if oracle.shape == found.shape:
@@ -52,24 +53,17 @@ def extend(
     universe = Universe(
         *oracle.shape, square=oracle.square, symmetric=oracle.symmetric, old=found.shape
     )
-    allowed = unlimited(universe)
-    if budget is not None:
-        each = oracle.planner.per_entry
-        allowed = evaluations_of(budget, universe.size * each, oracle.planner.cost) // each
     # Old pairs that were evaluated unasked, because all are quicker than a search, stay exact.
     everything = "all_pairs" in found.spent and evaluates_all(
         None, budget, oracle.similarity, universe
     )
-    guides = as_guides(
-        None if everything and guide is None else _guide(found, guide),
-        oracle.items,
-        None if oracle.square else oracle.others,
-        oracle.similarity,
-    )
+    asked = Question(oracle, universe, names, budget, everything)
+    allowed = asked.allowed // asked.each
+    guides = asked.guides(None if everything and guide is None else _guide(found, guide))
     earlier = Earlier(found.left, found.right, found.recall, found.extensions + 1)
-    base = oracle.generator(random_state)
+    base, before = oracle.generator(random_state), oracle.evaluations
     with (
-        oracle.run(min(allowed, universe.size) * oracle.planner.per_entry, base),
+        oracle.run(min(allowed, universe.size) * asked.each, base),
         one_blas_thread(),
     ):
         # The seed of the first call must not draw the same once more.
@@ -107,6 +101,9 @@ def extend(
         blind=_evenly(found.blind, found.recall, blind, universe.size, rng),
         guide=found.guide if guide is None else reusable(guide),
         extensions=earlier.extensions,
+        paid=(found.evaluations if found.paid is None else found.paid)
+        + oracle.evaluations
+        - before,
     )
 
 

@@ -9,7 +9,7 @@ from fewpairs.arrays import FloatArray, IntArray, SingleArray
 from fewpairs.error.profiles import profiles
 from fewpairs.numerics import parts, ridge_inverse
 from fewpairs.tasks.matching.guides import Guide
-from fewpairs.tasks.matching.nearness import has_neighbours, nearness_of
+from fewpairs.tasks.matching.nearness import has_neighbours, nearness_name, nearness_of
 from fewpairs.tasks.matching.universe import Universe
 
 #: Ridges of the core through which landmarks predict a pair, as shares of its largest eigenvalue:
@@ -38,15 +38,24 @@ class Features:
         self._universe = universe
         self._hints = [*guides, *nearness_of(guides, rng, square=universe.square)]
         self.products = list(self._hints)
-        #: Place of the first guide's nearness among the features.
-        self._nearness = len(guides) if guides and has_neighbours(guides[0]) else None
+        #: The feature that leads before anything is learnt, and what is taken off it.
+        self._leader = guides[0].name if guides else ""
+        self._crowd = nearness_name(guides[0]) if guides and has_neighbours(guides[0]) else None
         self._left_matches: FloatArray = np.zeros(universe.n)
         self._right_matches = np.zeros(universe.m) if not universe.square else self._left_matches
 
     @property
     def count(self) -> int:
         """Number of features."""
-        return len(self.products) + 1
+        return self.at_matches + 1
+
+    @property
+    def at_matches(self) -> int:
+        """Place of the feature that changes as matches are noted: behind all products."""
+        return len(self.products)
+
+    def _at(self, name: str) -> int:
+        return [product.name for product in self.products].index(name)
 
     @property
     def first_weights(self) -> FloatArray:
@@ -54,12 +63,13 @@ class Features:
 
         They are those of the first guide, less half of how near both items' nearest are. Without a
         guide the last of what landmarks tell counts alone: how alike the columns of two items are,
-        or, of two sets, the more careful prediction.
+        or, of two sets, the more careful prediction. Without either all are zero.
         """
         weights = np.zeros(self.count)
-        weights[0 if self._hints else -2] = 1.0
-        if self._nearness is not None:
-            weights[self._nearness] = -0.5
+        if self._leader:
+            weights[self._at(self._leader)] = 1.0
+        if self._crowd is not None:
+            weights[self._at(self._crowd)] = -0.5
         return weights
 
     def note(self, rows: IntArray, columns: IntArray) -> None:
@@ -79,7 +89,7 @@ class Features:
                 result[part, k] = np.einsum(
                     "ij,ij->i", guide.left[rows[part]], guide.right[columns[part]]
                 )
-        result[:, -1] = self.matches(rows, columns, own=int(matching))
+        result[:, self.at_matches] = self.matches(rows, columns, own=int(matching))
         return result
 
     def matches(self, rows: IntArray, columns: IntArray, *, own: int = 0) -> SingleArray:
@@ -97,10 +107,10 @@ class Features:
             here = slice(at, at := at + guide.left.shape[1])
             np.multiply(guide.left, weight, out=left[:, here])
             right[:, here] = guide.right
-        degrees = [
-            np.float32(weights[-1]) * np.log1p(side).astype(np.float32) for side in self._sides
-        ]
-        left[:, -2], right[:, -1] = degrees
+        # Two columns of ones are left, in which one side meets the matches of the other.
+        weight = np.float32(weights[self.at_matches])
+        for side, of, column in zip((left, right), self._sides, (at, at + 1), strict=True):
+            side[:, column] = weight * np.log1p(of).astype(np.float32)
         return left, right
 
     @property
@@ -132,3 +142,5 @@ class Features:
         if self._universe.square:
             shape = profiles(left, np.arange(len(left)))
             self.products.append(Guide("profiles", shape, shape))
+        if not self._hints:
+            self._leader = self.products[-1].name

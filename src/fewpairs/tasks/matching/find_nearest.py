@@ -6,22 +6,19 @@ from typing import Any
 
 from fewpairs.arrays import RandomState, is_whole
 from fewpairs.error.recall import check_recall
-from fewpairs.errors import InputError
+from fewpairs.errors import InputError, NeighborsCutWarning, warn
 from fewpairs.oracle.journal.journal import JournalOption
+from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import max_memory as memory_below
 from fewpairs.parallel import one_blas_thread
-from fewpairs.run.arguments import as_oracle, evaluations_of
 from fewpairs.similarities.cost import CostOption
 from fewpairs.similarities.patience import WhenMissing
-from fewpairs.tasks.matching.all_pairs import evaluates_all
 from fewpairs.tasks.matching.found import Found
-from fewpairs.tasks.matching.guides import as_guides
-from fewpairs.tasks.matching.identity import read_ids
 from fewpairs.tasks.matching.neighborhoods import Neighborhoods
 from fewpairs.tasks.matching.plan_nearest import plan_nearest
-from fewpairs.tasks.matching.symmetry import unlimited
-from fewpairs.tasks.matching.universe import Universe
+from fewpairs.tasks.matching.question import Beside, Means, Question
+from fewpairs.tasks.matching.threshold import refuse_incomparable
 
 
 def find_nearest(
@@ -84,32 +81,16 @@ def find_nearest(
             f"k is {k!r}.", "It is a number of neighbours.", "Pass a positive integer."
         )
     wanted = check_recall(recall)
-    oracle = as_oracle(
-        items,
-        similarity,
-        others,
-        n_jobs,
-        progress,
-        journal,
-        retry=retry,
-        timeout=timeout,
-        on_error=on_error,
-        on_nonfinite=on_nonfinite,
-        cost=cost,
-    )
-    names = read_ids(ids, oracle)
-    universe = Universe(*oracle.shape, square=oracle.square, symmetric=oracle.symmetric)
-    all_cost = universe.size * oracle.planner.per_entry
-    allowed = unlimited(universe) * oracle.planner.per_entry
-    if budget is not None:
-        allowed = evaluations_of(budget, all_cost, oracle.planner.cost)
-    everything = evaluates_all(all_pairs, budget, oracle.similarity, universe)
-    others_items = None if oracle.square else oracle.others
-    # What nobody will follow need not be made.
-    given = None if everything and isinstance(guide, str) and guide == "auto" else guide
-    guides = as_guides(given, oracle.items, others_items, oracle.similarity)
+    means = Means(n_jobs, progress, journal)
+    beside = Beside(retry, timeout, on_error, on_nonfinite, cost)
+    asked = Question.of(items, similarity, others, ids, budget, all_pairs, means, beside)
+    oracle = asked.oracle
+    if distance:
+        refuse_incomparable(oracle)
+    _say_if_cut(int(k), oracle)
+    allowed, everything, guides = asked.allowed, asked.everything, asked.guides(guide)
     rng = oracle.generator(random_state, "find_nearest")
-    planned = min(allowed, all_cost)
+    planned = min(allowed, asked.all_cost)
     if budget is None and not everything:
         n, m = oracle.shape
         plan = plan_nearest(
@@ -119,7 +100,8 @@ def find_nearest(
             others=None if oracle.square else m,
             symmetric=oracle.symmetric,
         )
-        planned = plan.least * oracle.planner.per_entry  # more, if a guide is poor
+        planned = plan.least * asked.each  # more, if a guide is poor
+    before = oracle.evaluations
     with oracle.run(planned, rng), one_blas_thread(), memory_below(max_memory):
         run = Neighborhoods(
             oracle, int(k), allowed, wanted, rng, small_is_near=distance, everything=everything
@@ -133,6 +115,18 @@ def find_nearest(
         recall=stated,
         spent=run.spent,
         shape=oracle.shape,
-        ids=names,
+        ids=asked.ids,
         oracle=oracle,
+        paid=oracle.evaluations - before,
     )
+
+
+def _say_if_cut(k: int, oracle: Oracle) -> None:
+    """Say that an item has fewer others than were asked for."""
+    others = oracle.shape[1] - 1 if oracle.square else oracle.shape[1]
+    if k > others:
+        warn(
+            NeighborsCutWarning(
+                f"k={k} is more than the {others:,} others of an item: all of them are listed."
+            )
+        )

@@ -12,19 +12,15 @@ from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import max_memory as memory_below
 from fewpairs.parallel import one_blas_thread
-from fewpairs.run.arguments import as_oracle, evaluations_of
 from fewpairs.similarities.cost import CostOption
 from fewpairs.similarities.patience import WhenMissing
-from fewpairs.tasks.matching.all_pairs import evaluates_all
 from fewpairs.tasks.matching.found import Found, refuse_one_set
-from fewpairs.tasks.matching.guides import as_guides, reusable
-from fewpairs.tasks.matching.identity import read_ids
+from fewpairs.tasks.matching.guides import reusable
 from fewpairs.tasks.matching.plan_pairs import plan_for
+from fewpairs.tasks.matching.question import Beside, Means, Question
 from fewpairs.tasks.matching.running import Run
 from fewpairs.tasks.matching.search import best_first
-from fewpairs.tasks.matching.symmetry import unlimited
 from fewpairs.tasks.matching.threshold import Threshold
-from fewpairs.tasks.matching.universe import Universe
 
 
 def find_pairs(
@@ -120,44 +116,26 @@ def find_pairs(
     """
     threshold = Threshold.of(above, below)
     wanted = check_recall(recall)
-    oracle = as_oracle(
-        items,
-        similarity,
-        others,
-        n_jobs,
-        progress,
-        journal,
-        retry=retry,
-        timeout=timeout,
-        on_error=on_error,
-        on_nonfinite=on_nonfinite,
-        cost=cost,
-    )
-    threshold.check_range(oracle.similarity)
-    names = read_ids(ids, oracle)
+    means = Means(n_jobs, progress, journal)
+    beside = Beside(retry, timeout, on_error, on_nonfinite, cost)
+    asked = Question.of(items, similarity, others, ids, budget, all_pairs, means, beside)
+    oracle, universe = asked.oracle, asked.universe
+    threshold.check(oracle)
     if one_to_one:
         refuse_one_set(oracle)
-    universe = Universe(*oracle.shape, square=oracle.square, symmetric=oracle.symmetric)
-    allowed = unlimited(universe)
-    if budget is not None:
-        each = oracle.planner.per_entry
-        allowed = evaluations_of(budget, universe.size * each, oracle.planner.cost) // each
-    everything = evaluates_all(all_pairs, budget, oracle.similarity, universe)
-    others_items = None if oracle.square else oracle.others
-    # What nobody will follow need not be made.
-    given = None if everything and isinstance(guide, str) and guide == "auto" else guide
-    guides = as_guides(given, oracle.items, others_items, oracle.similarity)
+    allowed, guides = asked.allowed // asked.each, asked.guides(guide)
     rng = oracle.generator(random_state, "find_pairs")
     run = Run(oracle, universe, threshold, allowed, wanted, rng, unasked=budget is None)
     planned = min(allowed, universe.size)
-    if budget is None and not everything and universe.size:
+    if budget is None and not asked.everything and universe.size:
         planned = plan_for(universe, wanted).low  # the run finds out more
+    before = oracle.evaluations
     with (
-        oracle.run(planned * oracle.planner.per_entry, rng),
+        oracle.run(planned * asked.each, rng),
         one_blas_thread(),
         memory_below(max_memory),
     ):
-        stated, keys = run.evaluate_all() if everything else run.carry_out(guides)
+        stated, keys = run.evaluate_all() if asked.everything else run.carry_out(guides)
         rows, columns = universe.places(keys)
         values = oracle.entries(rows, columns)
         blind = run.blind_values()
@@ -172,10 +150,11 @@ def find_pairs(
         recall=stated,
         spent=run.spent,
         shape=oracle.shape,
-        ids=names,
+        ids=asked.ids,
         oracle=oracle,
         threshold=threshold,
         blind=blind,
         guide=reusable(guide),
+        paid=oracle.evaluations - before,
     )
     return found.one_to_one() if one_to_one else found

@@ -35,6 +35,8 @@ class Found:
     spent : dict
         Evaluations by purpose: "ranked", "landmarks", "blind", "symmetry"; "all_pairs" where
         every pair was evaluated.
+    paid : int or None
+        What the similarity was really asked for: less, where evaluations were looked up.
     """
 
     left: IntArray
@@ -49,25 +51,42 @@ class Found:
     blind: FloatArray = field(default_factory=lambda: np.empty(0), repr=False)
     guide: Any = field(default=None, repr=False)
     extensions: int = field(default=0, repr=False)
+    paid: int | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.left)
 
     def __repr__(self) -> str:
-        cost = None if self.oracle is None else self.oracle.planner.cost
-        money = "" if cost is None else f" for {cost.written(self.evaluations)}"
-        return f"<{len(self):,} pairs, {self.evaluations:,} evaluations{money}; {self.recall}>"
+        return (
+            f"<{len(self):,} pairs, {self.evaluations:,} evaluations{self.paying}; {self.recall}>"
+        )
 
     @property
     def evaluations(self) -> int:
-        """Everything that was spent."""
+        """Everything that was spent, as if nothing had been evaluated before."""
         return sum(self.spent.values())
 
     @property
+    def looked_up(self) -> int:
+        """How many of the evaluations an earlier run, or a journal, had paid for."""
+        return max(self.evaluations - self.paid, 0) if self.paid is not None else 0
+
+    @property
     def price(self) -> float | None:
-        """What all evaluations have cost in money; None where nobody said what one does."""
+        """What all evaluations have cost in money; None where nobody said what one does.
+
+        What was looked up has cost nothing.
+        """
         cost = None if self.oracle is None else self.oracle.planner.cost
-        return None if cost is None else cost.price(self.evaluations)
+        return None if cost is None else cost.price(self.evaluations - self.looked_up)
+
+    @property
+    def paying(self) -> str:
+        """The price in words, with what was looked up; nothing where neither is known."""
+        cost = None if self.oracle is None else self.oracle.planner.cost
+        told = f", {self.looked_up:,} of them looked up," if self.looked_up else ""
+        made = self.evaluations - self.looked_up
+        return told + ("" if cost is None else f" for {cost.written(made)}")
 
     @property
     def left_ids(self) -> Any:

@@ -27,6 +27,11 @@ def has_neighbours(guide: Guide) -> bool:
     return bool(guide.left.shape[1] >= _NARROW)
 
 
+def nearness_name(guide: Guide) -> str:
+    """Return what the nearness by a guide is called among features."""
+    return f"nearness of {guide.name}"
+
+
 def nearness_of(guides: list[Guide], rng: np.random.Generator, *, square: bool) -> list[Guide]:
     """Return, for each guide that is wide enough, the sum of both items' nearness.
 
@@ -51,9 +56,12 @@ def nearness_of(guides: list[Guide], rng: np.random.Generator, *, square: bool) 
         # Products of one set are symmetric, and must stay so: another sample would differ.
         right = left if square else _nearness(guide.right, guide.left, rng, square=False)
         ones = np.ones_like(left), np.ones_like(right)
-        name = f"nearness of {guide.name}"
         result.append(
-            Guide(name, np.stack([left, ones[0]], axis=1), np.stack([ones[1], right], axis=1))
+            Guide(
+                nearness_name(guide),
+                np.stack([left, ones[0]], axis=1),
+                np.stack([ones[1], right], axis=1),
+            )
         )
     return result
 

@@ -2,55 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
 
 from fewpairs.arrays import BoolArray, FloatArray, IntArray, SingleArray
 from fewpairs.candidates.nearest import most_similar
-from fewpairs.error.recall import HIGH_TAIL, LOW_TAIL, Recall
-from fewpairs.error.shares import least_mean, mean_of_others, rows_for
-from fewpairs.numerics import parts
+from fewpairs.error.recall import Recall
+from fewpairs.numerics import distinct, parts
 from fewpairs.oracle.oracle import Oracle
-from fewpairs.tasks.matching.all_pairs import pair_by_pair, whole_rows
+from fewpairs.tasks.matching.all_pairs import whole_rows
 from fewpairs.tasks.matching.features import Features
 from fewpairs.tasks.matching.guides import Guide
+from fewpairs.tasks.matching.judges import Judges
+from fewpairs.tasks.matching.lists import Lists
+from fewpairs.tasks.matching.neighbor_rows import Chosen, NeighborRows, joined
 from fewpairs.tasks.matching.ranking import Ranking
+from fewpairs.tasks.matching.row_counts import row_counts
 from fewpairs.tasks.matching.symmetry import check_symmetry
 from fewpairs.tasks.matching.universe import Universe
 
-# What is said of constants was tried on RTE, STS-B (634) and 607 places, six seeds, by the runs of
-# benchmarks/matching/nearest_coverage.py with 20 and 30 % of all pairs, or without a budget.
-
-#: Rows that the ranking learns from, and landmarks where there is no guide: few, because each costs
-#: as much as a candidate of every item. From 2 to 20 rows change the recall within a budget by 0.01
-#: or so where there is a guide; two cost 0.07 of it on places without one. So do five landmarks.
-_TRAINING, _LANDMARKS = 5, 10
-#: There are as many blind rows as state a recall R if the true one is 1 − 0.2·(1 − R), 0.99 for
-#: 0.95: with fewer the search would have to go deeper, with more they cost more than that. 0.1
-#: costs as much in all; with 0.3 they are so many that of 600 items all are read.
-_SLACK = 0.2
-#: Shares of a budget that training rows and landmarks, each, and blind rows may take. Half as much
-#: for landmarks costs 0.12 of the recall without a guide, twice as much gains 0.03. Blind rows with
-#: a share of 0.2 leave 0.04 more to be found and state 0.03 to 0.09 less; with 0.6 both are less.
-_TRAINING_SHARE, _BLIND_SHARE = 0.1, 0.4
 #: Candidates of which the exact similarities are asked for at a time: some megabytes of arrays.
 _AT_A_TIME = 2**20
-
-
-#: Items, their neighbours, and how similar they are.
-Chosen: TypeAlias = tuple[IntArray, IntArray, FloatArray]
-
-
-def judging_rows(recall: float) -> int:
-    """Return how many blind rows there are, if nothing limits them."""
-    return rows_for(1 - _SLACK * (1 - recall), recall, LOW_TAIL)
-
-
-def rows_read(recall: float, allowed: int, price: int) -> tuple[int, int]:
-    """Return how many rows are read to learn from, and to judge by, where one has a price."""
-    training = min(_TRAINING, int(_TRAINING_SHARE * allowed / price))
-    return training, min(judging_rows(recall), int(_BLIND_SHARE * allowed / price))
 
 
 class Neighborhoods:
@@ -90,235 +61,191 @@ class Neighborhoods:
         self._all_pairs = everything
         self._oracle, self._allowed, self._recall, self._rng = oracle, allowed, recall, rng
         n, m = oracle.shape
-        self._k = min(k, m - 1 if oracle.square else m)
-        self._sign = -1.0 if small_is_near else 1.0
+        #: Others that an item has.
+        self._others = m - 1 if oracle.square else m
+        self._rows = NeighborRows(oracle, min(k, self._others), small_is_near=small_is_near)
         self._universe = Universe(n, m, square=oracle.square, symmetric=oracle.symmetric)
         self.spent = {"ranked": 0, "landmarks": 0, "training": 0, "blind": 0, "symmetry": 0}
-        self._shares: FloatArray = np.empty(0)
-        self._exact = False
-        self._whole = 0
+        self._judges: Judges | None = None
 
     def carry_out(self, guides: list[Guide]) -> Chosen:
         """Return items, neighbours and similarities, item by item, the best first."""
-        n, m = self._oracle.shape
-        if self._k < 1:
-            self._exact = True
+        oracle = self._oracle
+        if self._rows.k < 1:
             nothing = np.empty(0, dtype=np.int64)
             return nothing, nothing, np.empty(0)
+        each = oracle.planner.per_entry
         self.spent["symmetry"] += check_symmetry(
-            self._oracle, self._universe, self._allowed // self._per_entry, self._rng
+            oracle, self._universe, self._allowed // each, self._rng
         )
-        if self._all_pairs:
+        all_cost = self._universe.size * each
+        # What both orders of some pairs have cost counts where it limits something.
+        spare = self.spent["symmetry"] if self._allowed < all_cost else 0
+        counts = row_counts(
+            self._recall,
+            oracle.shape,
+            self._allowed - spare,
+            all_cost,
+            guided=bool(guides),
+            each=each,
+        )
+        if self._all_pairs or counts.everything:
             return self._everything()
-        room = min(self._allowed - self.spent["symmetry"], self._everything_costs)
-        rows = max(n, m) * self._per_entry
-        wanted = judging_rows(self._recall)
-        training_rows, blind_rows = rows_read(self._recall, room, rows)
-        counts = [
-            training_rows,
-            0 if guides else min(_LANDMARKS, n, m, int(_TRAINING_SHARE * room / rows)),
-            blind_rows,
-        ]
-        if self._allowed >= self._everything_costs and sum(counts) + wanted >= n // 2:
+        ends = np.cumsum([counts.training, counts.landmarks, counts.judges])
+        training, landmarks, drawn, _ = np.split(self._rng.permutation(oracle.shape[0]), ends)
+        features, known = self._learn(guides, training, landmarks)
+        values = self._read("blind", drawn)
+        before = np.concatenate([training, landmarks])
+        judges = Judges(self._universe, self._rows, drawn, values, before, known)
+        candidates = self._deep_enough(judges, *features)
+        if candidates is None:
             return self._everything()
-        ends = np.cumsum(counts)
-        training, landmarks, judges, _ = np.split(self._rng.permutation(n), ends)
-        weights = self._learn(guides, training, landmarks)
-        left, right = self._features.combined(weights)
-        candidates = self._deep_enough(judges, left, right)
-        whole = np.sort(np.concatenate([training, landmarks, judges]))
-        self._whole = len(whole)
-        return self._with_whole_rows(self._evaluate(candidates), whole)
+        self._judges = judges
+        judges.judge(candidates)
+        return self._answer(candidates, judges)
 
     def stated(self) -> Recall:
         """State the share of all true neighbours that was found."""
-        n, m = self._oracle.shape
-        everyone = n * self._k
-        if self._exact:
-            value = low = high = 1.0
-        else:
-            # Rows that were read whole are exact; the judges speak for all others.
-            others = n - self._whole
-            ends = (
-                float(self._shares.mean()) if len(self._shares) else 0.0,
-                *mean_of_others(self._shares, others, (LOW_TAIL, HIGH_TAIL)),
-            )
-            value, low, high = ((self._whole + others * end) / n for end in ends)
-        drawn, hits = len(self._shares), round(float(self._shares.sum()) * self._k)
+        k, skipped = self._rows.k, len(self._oracle.skipped)
+        if self._judges is not None:
+            return self._judges.stated(self._recall, skipped)
+        everyone = self._universe.n * max(k, 0)
         return Recall(
-            value=value,
-            low=low,
-            high=high,
-            found=round(value * everyone),
-            blind=drawn * m,
-            met=drawn * self._k,
-            missed=drawn * self._k - hits,
+            value=1.0,
+            low=1.0,
+            high=1.0,
+            found=everyone,
+            blind=0,
+            met=0,
+            missed=0,
             pairs=self._universe.size,
             target=self._recall,
-            needed=rows_for(1.0, self._recall, LOW_TAIL) * m,
             of="neighbours",
-            complete=self._exact,
-            skipped=len(self._oracle.skipped),
+            complete=True,
+            skipped=skipped,
         )
 
     # ------------------------------------------------------------------ steps
 
     def _everything(self) -> Chosen:
         """Read all rows, where blind ones alone would be most of them."""
-        self._exact = True
-        before = self._oracle.spent
-        chosen = []
+        before, chosen = self._oracle.spent, []
         for rows, values in whole_rows(self._oracle):
-            chosen.append(self._best_of(rows, self._without_itself(rows, values)))
+            chosen.append(self._rows.best_of_rows(rows, self._rows.apart(rows, values)))
         self.spent["all_pairs"] = self._oracle.spent - before
-        return self._joined(chosen)
+        return joined(chosen)
 
-    def _learn(self, guides: list[Guide], training: IntArray, landmarks: IntArray) -> FloatArray:
-        """Return the weights of features that tell neighbours from others in a few rows."""
+    def _learn(
+        self, guides: list[Guide], training: IntArray, landmarks: IntArray
+    ) -> tuple[tuple[SingleArray, SingleArray], IntArray]:
+        """Learn from a few rows what tells neighbours from others.
+
+        Returns vectors whose products rank pairs, and the columns that are known of every row.
+        """
         oracle, universe = self._oracle, self._universe
-        self._features = Features(universe, guides, self._rng)
+        features = Features(universe, guides, self._rng)
+        across = landmarks
         if len(landmarks):
             before = oracle.spent
-            across = (
-                landmarks if oracle.square else self._rng.permutation(universe.m)[: len(landmarks)]
-            )
-            self._features.add_landmarks(oracle.columns(across), oracle.rows(landmarks), landmarks)
+            if not oracle.square:
+                across = self._rng.permutation(universe.m)[: len(landmarks)]
+            features.add_landmarks(oracle.columns(across), oracle.rows(landmarks), landmarks)
             self.spent["landmarks"] += oracle.spent - before
-        if not len(training):
-            first = np.zeros(self._features.count)
-            first[0] = 1.0  # the first guide, if there is one
-            return first
-        near = self._near(self._rows("training", training))
-        rows, columns = (
-            np.repeat(training, universe.m),
-            np.tile(np.arange(universe.m), len(training)),
-        )
-        usable = rows != columns if oracle.square else np.ones(len(rows), dtype=bool)
-        features = self._features.of(rows[usable], columns[usable])
-        matching = near.ravel()[usable]
-        return Ranking(features, matching, np.ones(len(matching)), products=False).weights
+        known = np.concatenate([training, landmarks]) if oracle.symmetric else across
+        weights = features.first_weights
+        if len(training):
+            near = self._rows.near(self._read("training", training))
+            rows, columns = (
+                np.repeat(training, universe.m),
+                np.tile(np.arange(universe.m), len(training)),
+            )
+            usable = rows != columns if oracle.square else np.ones(len(rows), dtype=bool)
+            seen, matching = features.of(rows[usable], columns[usable]), near.ravel()[usable]
+            weights = Ranking(seen, matching, np.ones(len(matching)), products=False).weights
+        return features.combined(weights), known
 
-    def _deep_enough(self, judges: IntArray, left: SingleArray, right: SingleArray) -> IntArray:
-        """Return as many candidates of each item as state the recall, or the budget allows."""
-        oracle = self._oracle
-        n, m = oracle.shape
-        most = m - 1 if oracle.square else m
-        near = self._near(self._rows("blind", judges)) if len(judges) else np.zeros((0, m), bool)
-        depth = max(self._promising(judges, near, left, right), self._k)
-        limited = self._allowed < self._everything_costs
+    def _deep_enough(
+        self, judges: Judges, left: SingleArray, right: SingleArray
+    ) -> IntArray | None:
+        """Return the pairs that state the recall, or that the budget allows; None takes all."""
+        oracle, universe = self._oracle, self._universe
+        each = oracle.planner.per_entry
+        limited = self._allowed < universe.size * each
+        room = max(self._allowed - sum(self.spent.values()), 0) // each
+        depth = max(judges.promising(left, right, self._recall), self._rows.k)
         if limited:
-            left_over = self._allowed - sum(self.spent.values())
-            depth = min(depth, max(0, left_over // (n * self._per_entry)))
-        while True:
-            candidates = most_similar(
-                left, right, depth, self._rng, square=oracle.square, n_jobs=oracle.n_jobs
-            ).columns
+            depth = min(depth, self._deepest(room, len(judges.whole)))
+        while limited or depth < self._others:
+            lists = Lists(
+                universe,
+                most_similar(
+                    left, right, depth, self._rng, square=oracle.square, n_jobs=oracle.n_jobs
+                ),
+            )
             # Judged by the very lists that are evaluated: among equals, and of many items, these
             # are not quite those that come first.
-            held = np.take_along_axis(near, candidates[judges], axis=1).sum(axis=1)
-            self._shares = np.minimum(held, self._k) / self._k
-            enough = least_mean(self._shares, LOW_TAIL) >= self._recall
-            if limited or enough or depth >= most:
-                return candidates
-            depth = min(most, depth + depth // 2 + 1)
+            enough = judges.depth_for(lists, self._recall)
+            if limited:
+                keys = lists.affordable(room, judges.hold(lists.keys))
+                first = lists.up_to(max(enough or depth, self._rows.k))
+                return first if len(first) < len(keys) else keys
+            if enough is not None:
+                return lists.up_to(max(enough, self._rows.k))
+            depth += depth // 2 + 1
+        return None
 
-    def _promising(
-        self, judges: IntArray, near: BoolArray, left: SingleArray, right: SingleArray
-    ) -> int:
-        """Return the depth at which the judges' lists would state the recall."""
-        m = self._oracle.shape[1]
-        most = m - 1 if self._oracle.square else m
-        hits = np.zeros((len(judges), most))
-        for k, row in enumerate(judges):
-            scores = (left[row] @ right.T).astype(np.float64)
-            if self._oracle.square:
-                scores[row] = -np.inf
-            order = np.argsort(-scores, kind="stable")[:most]
-            hits[k] = np.minimum(np.cumsum(near[k][order]), self._k) / self._k
-        means = hits.mean(axis=0) if len(judges) else np.zeros(most)
-        # Depths with the same mean state the same.
-        steps = np.flatnonzero(np.diff(means, prepend=-1.0) > 0)
-        reach = [step for step in steps if least_mean(hits[:, step], LOW_TAIL) >= self._recall]
-        return int(reach[0]) + 1 if reach else most
+    def _deepest(self, room: int, known: int) -> int:
+        """Return how deep lists may be, at the most, of which so many pairs are evaluated."""
+        serves = 2 if self._universe.symmetric else 1
+        deepest = serves * room // self._universe.n + known + 1 if room else 0
+        return int(min(deepest, self._others))
 
-    def _evaluate(self, candidates: IntArray) -> Chosen:
-        oracle, depth = self._oracle, candidates.shape[1]
-        if depth == 0:
-            nothing = np.empty(0, dtype=np.int64)
-            return nothing, nothing, np.empty(0)
+    def _answer(self, candidates: IntArray, judges: Judges) -> Chosen:
+        """Return the best of everything that is known: nothing that was paid for is left out."""
+        oracle, universe, whole = self._oracle, self._universe, judges.whole
+        nobody: IntArray = np.empty(0, dtype=np.int64)
+        lines = (whole, nobody) if universe.symmetric else (nobody, judges.known)
+        pairs = distinct(candidates, universe.lines(*lines))
         before = oracle.spent
-        oracle.replan(before + candidates.size * self._per_entry)
-        chosen = []
-        for part in parts(len(candidates), max(1, _AT_A_TIME // depth)):
-            rows = np.repeat(np.arange(part.start, part.stop), depth)
-            columns = candidates[part].ravel()
-            values = oracle.entries(rows, columns).reshape(-1, depth)
-            values[np.isnan(values)] = -np.inf * self._sign
-            order = np.lexsort((candidates[part], -self._sign * values))[:, : self._k]
-            chosen.append(
-                (
-                    np.repeat(np.arange(part.start, part.stop), order.shape[1]),
-                    np.take_along_axis(candidates[part], order, axis=1).ravel(),
-                    np.take_along_axis(values, order, axis=1).ravel(),
-                )
-            )
-        self.spent["ranked"] += oracle.spent - before
-        return self._joined(chosen)
-
-    def _with_whole_rows(self, found: Chosen, whole: IntArray) -> Chosen:
-        """Put in what is known exactly: nothing that was paid for is left out of the answer."""
-        kept = ~np.isin(found[0], whole)
-        exact = self._best_of(whole, self._rows("blind", whole))
-        rows, columns, values = self._joined(
-            [(found[0][kept], found[1][kept], found[2][kept]), exact]
+        oracle.replan(before + int((~judges.hold(pairs)).sum()) * oracle.planner.per_entry)
+        values = np.concatenate(
+            [np.empty(0)]
+            + [
+                oracle.entries(*universe.places(pairs[part]))
+                for part in parts(len(pairs), _AT_A_TIME)
+            ]
         )
-        order = np.argsort(rows, kind="stable")
-        return rows[order], columns[order], values[order]
+        self.spent["ranked"] += oracle.spent - before
+        found = self._best_of(pairs, values, whole)
+        judges.count_gain(universe.keys(found[0], found[1]), candidates)
+        return joined([found, self._rows.best_of_rows(whole, self._read("blind", whole))])
 
-    # ------------------------------------------------------------------ small things
+    def _best_of(self, pairs: IntArray, values: FloatArray, whole: IntArray) -> Chosen:
+        """Return the best of each row that was not read whole, from single pairs."""
+        rows, columns = self._universe.places(pairs)
+        sides = [(rows, columns, values)]
+        if self._universe.symmetric:
+            order = np.argsort(columns, kind="stable")
+            sides.append((columns[order], rows[order], values[order]))
+        unread: BoolArray = np.ones(self._universe.n, dtype=bool)
+        unread[whole] = False
+        chosen = []
+        width = max(1, 2 * len(pairs) // self._universe.n)
+        for part in parts(self._universe.n, max(1, _AT_A_TIME // width)):
+            here = [
+                slice(*np.searchsorted(side[0], (part.start, part.stop)).tolist()) for side in sides
+            ]
+            i, j, v = (
+                np.concatenate([side[at][some] for side, some in zip(sides, here, strict=True)])
+                for at in range(3)
+            )
+            kept = unread[i]
+            some = self._rows.far_if_skipped(v[kept])
+            chosen.append(self._rows.best_of_pairs(i[kept], j[kept], some))
+        return joined(chosen)
 
-    @property
-    def _per_entry(self) -> int:
-        return self._oracle.planner.per_entry
-
-    @property
-    def _everything_costs(self) -> int:
-        return self._universe.size * self._per_entry
-
-    def _rows(self, purpose: str, rows: IntArray) -> FloatArray:
+    def _read(self, purpose: str, rows: IntArray) -> FloatArray:
         before = self._oracle.spent
-        values = pair_by_pair(self._oracle, rows)
+        values = self._rows.read(rows)
         self.spent[purpose] += self._oracle.spent - before
-        return self._without_itself(rows, values)
-
-    def _without_itself(self, rows: IntArray, values: FloatArray) -> FloatArray:
-        """Return whole rows in which an item is farther from itself than from anything.
-
-        So are skipped ones, which are nobody's neighbours.
-        """
-        apart = np.where(np.isnan(values), -np.inf * self._sign, values)
-        if self._oracle.square:
-            apart[np.arange(len(rows)), rows] = -np.inf * self._sign
-        return apart
-
-    def _near(self, values: FloatArray) -> BoolArray:
-        """Say which entries of whole rows are at least as near as the k-th nearest."""
-        signed = self._sign * values
-        least = np.partition(signed, -self._k, axis=1)[:, -self._k]
-        return np.asarray((signed >= least[:, None]) & np.isfinite(signed))
-
-    def _best_of(self, rows: IntArray, values: FloatArray) -> Chosen:
-        i, j = np.nonzero(self._near(values))  # k of each row, and what equals the last of them
-        order = np.lexsort((j, -self._sign * values[i, j], i))
-        i, j = i[order], j[order]
-        place = np.arange(len(i)) - np.searchsorted(i, i)
-        i, j = i[place < self._k], j[place < self._k]
-        return rows[i], j, values[i, j]
-
-    @staticmethod
-    def _joined(
-        chosen: list[Chosen],
-    ) -> Chosen:
-        rows, columns, values = (np.concatenate(part) for part in zip(*chosen, strict=True))
-        there = np.isfinite(values)  # all, unless an item has few pairs with a value
-        return rows[there], columns[there], values[there]
+        return values

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from fewpairs.arrays import is_whole
 from fewpairs.error.recall import check_recall
 from fewpairs.errors import InputError
-from fewpairs.tasks.matching.neighborhoods import judging_rows, rows_read
+from fewpairs.tasks.matching.row_counts import row_counts
 from fewpairs.tasks.matching.universe import Universe
 
 
@@ -81,10 +81,10 @@ def plan_nearest(
             )
     square, m = others is None, n if others is None else others
     universe = Universe(n, m, square=square, symmetric=square and symmetric)
-    rows = sum(rows_read(wanted, universe.size, max(n, m)))
-    if rows + judging_rows(wanted) >= n // 2:
+    counts = row_counts(wanted, (n, m), universe.size, universe.size, guided=True, each=1)
+    if counts.everything:
         return NearestPlan(n, universe.size, universe.size, k, wanted)
-    most = m - 1 if square else m
+    rows, most = counts.together, m - 1 if square else m
     whole, single = rows * most, (n - rows) * min(k, most)
     if universe.symmetric:  # a pair of two such rows, or of mutual neighbours, is evaluated once
         whole, single = whole - rows * (rows - 1) // 2, single // 2

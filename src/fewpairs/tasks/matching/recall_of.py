@@ -16,13 +16,14 @@ from fewpairs.numerics import distinct
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import max_memory as memory_below
-from fewpairs.run.arguments import as_oracle, evaluations_of
 from fewpairs.similarities.cost import CostOption
 from fewpairs.similarities.patience import WhenMissing
-from fewpairs.tasks.matching.blind import Blind
+from fewpairs.tasks.matching.all_pairs import better_all
+from fewpairs.tasks.matching.auditing import ENOUGH, audit, audit_all
 from fewpairs.tasks.matching.found import Found
-from fewpairs.tasks.matching.identity import Ids, read_ids
+from fewpairs.tasks.matching.identity import Ids
 from fewpairs.tasks.matching.labels import Labels
+from fewpairs.tasks.matching.question import Beside, Means, Question
 from fewpairs.tasks.matching.symmetry import check_symmetry, unlimited
 from fewpairs.tasks.matching.threshold import Threshold
 from fewpairs.tasks.matching.universe import Universe
@@ -39,6 +40,7 @@ def recall_of(
     ids: Any = None,
     recall: float = 0.95,
     budget: float | str | None = None,
+    all_pairs: bool | None = None,
     random_state: RandomState = None,
     journal: JournalOption = None,
     n_jobs: int = 1,
@@ -53,7 +55,8 @@ def recall_of(
     """State the recall of candidate pairs: a blocking rule's, an index's, last year's matches.
 
     The candidates are evaluated, which tells their precision; then pairs outside of them are drawn
-    blindly, enough to state `recall` if none of their matches is missed.
+    blindly, enough to state `recall` if none of their matches is missed. Without a budget the draw
+    ends with thirty missed ones: the recall is then far below what was asked for.
 
     Parameters
     ----------
@@ -64,7 +67,13 @@ def recall_of(
     recall : float, default=0.95
         What the blind pairs should be able to state.
     budget : int, float or str, optional
-        The most to spend, candidates included: evaluations, a share of all pairs, or money.
+        The most to spend, candidates included: evaluations, a share of all pairs, or money. Then
+        the draw does not end with thirty missed matches, and the interval is narrower.
+    all_pairs : bool, optional
+        Whether every pair is evaluated, and the recall exact. By default where the similarity is
+        declared `cheap` and there are no more than ten million pairs; and where a statement would
+        take half of them and there are no more than a million, or four times the candidates, unless
+        thirty missed matches end it before. False never does.
     random_state, journal, n_jobs, progress : as for `find_pairs`
     retry, timeout, on_error, on_nonfinite, cost, max_memory : as for `find_pairs`
 
@@ -85,27 +94,13 @@ def recall_of(
     (0.6666666666666666, 1.0)
     """
     threshold, wanted = Threshold.of(above, below), check_recall(recall)
-    oracle = as_oracle(
-        items,
-        similarity,
-        others,
-        n_jobs,
-        progress,
-        journal,
-        retry=retry,
-        timeout=timeout,
-        on_error=on_error,
-        on_nonfinite=on_nonfinite,
-        cost=cost,
-    )
-    threshold.check_range(oracle.similarity)
-    universe = Universe(*oracle.shape, square=oracle.square, symmetric=oracle.symmetric)
-    names = read_ids(ids, oracle)
-    keys = _keys(candidates, universe, names)
-    allowed = universe.size
-    if budget is not None:
-        each = oracle.planner.per_entry
-        allowed = min(allowed, evaluations_of(budget, allowed * each, oracle.planner.cost) // each)
+    means = Means(n_jobs, progress, journal)
+    beside = Beside(retry, timeout, on_error, on_nonfinite, cost)
+    asked = Question.of(items, similarity, others, ids, budget, all_pairs, means, beside)
+    oracle, universe = asked.oracle, asked.universe
+    threshold.check(oracle)
+    keys = _keys(candidates, universe, asked.ids)
+    each, allowed = asked.each, min(asked.allowed // asked.each, universe.size)
     if len(keys) > allowed:
         raise InputError(
             f"there are {len(keys):,} candidates, and {allowed:,} pairs may be evaluated.",
@@ -116,25 +111,35 @@ def recall_of(
     # same seed, would otherwise be judged by the pairs that were just added.
     seeds = oracle.generator(random_state, "recall_of").integers(2**63, size=4)
     rng = np.random.default_rng([*seeds.tolist(), zlib.crc32(keys.tobytes())])
-    with oracle.run(allowed * oracle.planner.per_entry, rng), memory_below(max_memory):
+    with oracle.run(allowed * each, rng), memory_below(max_memory):
         # Of candidates that are evaluated anyway, the other order is all that it takes.
         room = unlimited(universe) if budget is None else allowed - len(keys)
         check_symmetry(oracle, universe, room, rng, keys)
-        labels = Labels()
-        matching = threshold.holds(oracle.entries(*universe.places(keys)))
-        labels.add(keys, matching)
-        price = blind_pairs(wanted, labels.found, universe.size - len(keys))
-        if budget is not None:
-            price = min(price, max(allowed - oracle.spent // oracle.planner.per_entry, 0))
-        blind = Blind(oracle, universe, threshold, labels, price, rng)
-        stated = blind.state_of_candidates(wanted)
-        rows, columns = universe.places(blind.missed)
-        scores = oracle.entries(rows, columns)
-        examples = names.name(rows), names.name(columns, right=True), scores
-        spent = oracle.spent
-        stated = replace(stated, skipped=len(oracle.skipped))
-    precision = float(matching.mean()) if len(keys) else None
-    return replace(stated, precision=precision, examples=examples, evaluations=spent)
+        if asked.everything:
+            stated, missed = audit_all(oracle, universe, threshold, keys, target=wanted)
+        else:
+            labels = Labels()
+            labels.add(keys, threshold.holds(oracle.entries(*universe.places(keys))))
+            rest = universe.size - len(keys)
+            price = blind_pairs(wanted, labels.found, rest)
+            if budget is not None:
+                price = min(price, max(allowed - oracle.spent // each, 0))
+            elif all_pairs is None and better_all(price, rest, len(keys)):
+                price = rest
+            oracle.replan(oracle.spent + price * each)
+            enough = ENOUGH if budget is None else None
+            stated, missed = audit(
+                oracle, universe, threshold, labels, price, rng, target=wanted, enough=enough
+            )
+        spent, skipped = oracle.spent, len(oracle.skipped)
+    rows, columns = universe.places(missed.keys)
+    return replace(
+        stated,
+        precision=stated.found / len(keys) if len(keys) else None,
+        examples=(asked.ids.name(rows), asked.ids.name(columns, right=True), missed.values),
+        evaluations=spent,
+        skipped=skipped,
+    )
 
 
 def _keys(candidates: Any, universe: Universe, ids: Ids) -> IntArray:

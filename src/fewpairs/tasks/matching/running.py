@@ -9,10 +9,10 @@ import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.error.recall import Recall, blind_pairs, state_recall
-from fewpairs.numerics import distinct
 from fewpairs.oracle.oracle import Oracle
-from fewpairs.tasks.matching.all_pairs import all_matches
-from fewpairs.tasks.matching.blind import Blind, Tails
+from fewpairs.tasks.matching.all_pairs import all_matches, better_all
+from fewpairs.tasks.matching.blind import Tails
+from fewpairs.tasks.matching.drawing import Drawing
 from fewpairs.tasks.matching.earlier import Earlier
 from fewpairs.tasks.matching.guides import Guide
 from fewpairs.tasks.matching.search import Search
@@ -26,13 +26,9 @@ Spent: TypeAlias = dict[str, int]
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
-#: Where a statement needs half of all pairs, or more, all are evaluated if they are no more than
-#: this, or than four times what was; of more, that is the user's decision.
-_FEW, _TIMES = 1_000_000, 4
-#: Otherwise as many are drawn as were evaluated, or this many for each item.
+#: Where a statement needs half of all pairs, and they are many, as many are drawn as were
+#: evaluated, or this many for each item.
 _FOR_EACH = 10
-#: Pairs of which the similarities are kept for a histogram: 16 MB at most.
-_SHOWN = 2**21
 
 
 class Run:
@@ -72,20 +68,16 @@ class Run:
         earlier: Earlier | None = None,
     ) -> None:
         self._unasked, self._earlier = unasked, earlier
-        self._tails = Tails() if earlier is None else earlier.tails
         self._oracle, self._universe, self._threshold = oracle, universe, threshold
         self._recall, self._allowed = recall, min(allowed, universe.size)
         # What may be asked for beside all pairs: other orders, landmarks with themselves.
         self._room, self._spare = allowed, allowed - universe.size
         # Blind pairs are drawn from a source of their own: the order of the search must not depend
         # on how many numbers were drawn for them.
-        self._rng, self._blind_rng = (
-            np.random.default_rng(rng.integers(2**63, size=4)) for _ in range(2)
-        )
+        self._rng, apart = (np.random.default_rng(rng.integers(2**63, size=4)) for _ in range(2))
+        tails = Tails() if earlier is None else earlier.tails
+        self._drawing = Drawing(oracle, universe, threshold, tails, apart)
         self.spent: Spent = {"ranked": 0, "landmarks": 0, "blind": 0, "symmetry": 0}
-        self._blind: list[Blind] = []
-        #: Every so-many-th of the pairs that were reached before the first draw.
-        self._reached_before: IntArray = np.empty(0, dtype=np.int64)
         self._ranked_at_draw = self._worth_digging = self._may_miss = 0
         self._price_of_lines = self._own_entries = 0
 
@@ -105,19 +97,19 @@ class Run:
             recall=self._recall,
             guided=search.guided,
             price_of_landmarks=planner.price_of_lines(count, count, count) // planner.per_entry,
-            tail=self._tails.low,
+            tail=self._drawing.tails.low,
         )
         while search.left and not self._is_settled(search, steering):
             self._expect(steering)
             if self._affords(search, steering, count) and steering.wants_landmarks(
-                drawn=bool(self._blind)
+                drawn=self._drawing.done
             ):
                 self._buy(search, steering, count)
-            elif not self._blind and steering.is_time_to_draw:
+            elif not self._drawing.done and steering.is_time_to_draw:
                 self._may_miss = steering.may_miss
                 self._draw(search, steering.price, self._may_miss)
                 self._ranked_at_draw = steering.ranked
-                self._worth_digging = max(len(self._blind[0].keys), steering.ranked)
+                self._worth_digging = max(len(self._drawing.first.keys), steering.ranked)
             elif (room := self._left_to_reach(search)) > 0:
                 size, matches = self._charged("ranked", search.step, min(steering.batch, room))
                 steering.ranked_batch(size, matches)
@@ -139,18 +131,8 @@ class Run:
         return self._joined(stated), keys
 
     def blind_values(self) -> FloatArray:
-        """Return similarities that stand for those of all pairs, for a histogram.
-
-        They are those of the blind pairs, and as large a share of what was reached before the draw.
-        """
-        keys: IntArray = np.empty(0, dtype=np.int64)
-        if "all_pairs" in self.spent:
-            keys = self._universe.draw(_SHOWN, keys, self._blind_rng)
-        elif self._blind:
-            keys = np.sort(np.concatenate([self._blind[0].keys, self._reached_before]))
-        # In order, so that every so-many-th is as uniform as all.
-        shown = keys[:: max(1, -(-len(keys) // _SHOWN))]
-        values = self._oracle.entries(*self._universe.places(shown))
+        """Return similarities that stand for those of all pairs, for a histogram."""
+        values = self._drawing.values(everything="all_pairs" in self.spent)
         return values[~np.isnan(values)]  # a skipped pair has none
 
     # ------------------------------------------------------------------ steps
@@ -182,44 +164,23 @@ class Run:
     def _draw(self, search: Search, count: int, may_miss: int = 0) -> None:
         left = search.left
         if 2 * count >= left and self._unasked:
-            items = self._universe.n + self._universe.m
-            few = left <= max(_FEW, _TIMES * len(search.labels))
-            count = left if few else max(len(search.labels), _FOR_EACH * items)
+            known, items = len(search.labels), self._universe.n + self._universe.m
+            count = left if better_all(count, left, known) else max(known, _FOR_EACH * items)
         if self._allowed >= self._universe.size:
             # Few matches take more blind pairs than were expected: the bar must not stand at its
             # end while most of them are evaluated.
             ahead = min(count, left) * self._oracle.planner.per_entry
             self._oracle.replan(self._oracle.spent + ahead)
-        before = distinct(*(b.keys for b in self._blind)) if self._blind else None
-        reached = search.labels.keys
-        blind = self._charged(
-            "blind",
-            lambda: Blind(
-                self._oracle,
-                self._universe,
-                self._threshold,
-                search.labels,
-                count,
-                self._blind_rng,
-                taken=before,
-                may_miss=may_miss,
-                tails=self._tails,
-            ),
-        )
-        if not self._blind:
-            share = len(blind.keys) / max(blind.rest, 1)
-            some = np.linspace(0, len(reached) - 1, round(share * len(reached)))
-            self._reached_before = reached[some.round().astype(np.int64)]
-        self._blind.append(blind)
+        self._charged("blind", self._drawing.draw, search.labels, count, may_miss)
 
     def _is_settled(self, search: Search, steering: Steering) -> bool:
         """Whether the recall can be stated; if it could be by more blind pairs, draw them."""
-        if not self._blind:
+        if not self._drawing.done:
             return False
-        first = self._blind[0]
+        first = self._drawing.first
         if len(first.missed) <= self._may_miss:
             # Within a budget that is too small for a statement, at least more can be found.
-            return self._allowed >= self._universe.size or self._state().reached
+            return self._allowed >= self._universe.size or self._stated(search)[0].reached
         dug = steering.ranked - self._ranked_at_draw
         if self._allowed < self._universe.size or dug < self._worth_digging:
             return False
@@ -236,7 +197,7 @@ class Run:
             return
         rest = self._universe.size - steering.reached
         matches = max(steering.found, steering.n_items)
-        ahead = 0 if self._blind else blind_pairs(self._recall, matches, rest)
+        ahead = 0 if self._drawing.done else blind_pairs(self._recall, matches, rest)
         further = min(ahead + steering.batch, rest) * self._oracle.planner.per_entry
         self._oracle.replan(self._oracle.spent + further)
 
@@ -261,30 +222,12 @@ class Run:
 
     # ------------------------------------------------------------------ the statement
 
-    def _state(self) -> Recall:
-        return self._joined(self._blind[-1].state(self._recall, self._blind_matches))
-
-    @property
-    def _blind_matches(self) -> IntArray:
-        return np.concatenate([blind.matches for blind in self._blind])
-
     def _joined(self, stated: Recall) -> Recall:
         return stated if self._earlier is None else self._earlier.joined(stated)
 
     def _stated(self, search: Search) -> tuple[Recall, IntArray]:
-        if self._blind:
-            return self._state(), self._blind[-1].found(self._blind_matches)
-        stated = state_recall(
-            search.labels.found,
-            rest=search.left,
-            drawn=0,
-            missed=0,
-            left=search.left,
-            pairs=self._universe.size,
-            met=0,
-            target=self._recall,
-        )
-        return self._joined(stated), search.labels.matches()
+        stated, keys = self._drawing.stated(search.labels, self._recall)
+        return self._joined(stated), keys
 
 
 def added(spent: Spent, more: Spent) -> Spent:

@@ -85,7 +85,9 @@ class Search:
         if self._pool is None or not len(self._pool[0]):
             self._pool = self._candidates()
         keys, features = self._pool
-        features[:, -1] = self._features.matches(*self._universe.places(keys))
+        features[:, self._features.at_matches] = self._features.matches(
+            *self._universe.places(keys)
+        )
         scores = self._scores(features)
         best = largest(scores, size)
         matching = self._reach(keys[best])

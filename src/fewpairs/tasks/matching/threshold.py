@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from fewpairs.arrays import BoolArray, FloatArray, is_number
 from fewpairs.errors import InputError
-from fewpairs.similarities.protocol import Similarity
+from fewpairs.oracle.oracle import Oracle
 
 
 class Threshold(NamedTuple):
@@ -42,8 +42,14 @@ class Threshold(NamedTuple):
             )
         return cls(float(given), below is None)
 
-    def check_range(self, similarity: Similarity) -> None:
-        """Refuse a threshold that the similarity never reaches, where it declares its range."""
+    def check(self, oracle: Oracle) -> None:
+        """Refuse a threshold that no pair reaches, or that pairs without a meaning would.
+
+        The first is known where a similarity declares its range.
+        """
+        similarity = oracle.similarity
+        if not self.above:
+            refuse_incomparable(oracle)
         low, high = similarity.value_range or (self.at, self.at)
         if not low <= self.at <= high:
             raise InputError(
@@ -60,3 +66,18 @@ class Threshold(NamedTuple):
     def worst_last(self, values: FloatArray) -> FloatArray:
         """Return numbers that are smaller the better a match is."""
         return -values if self.above else values
+
+
+def refuse_incomparable(oracle: Oracle) -> None:
+    """Refuse items with nothing to compare where small values are near: theirs would be 0."""
+    pair = oracle.incomparable_pair()
+    if pair is None:
+        return
+    left, right = oracle.items.describe(pair[0]), oracle.others.describe(pair[1])
+    raise InputError(
+        f"items {left} and {right} have no field in common.",
+        "Small values are near here, and theirs would be 0: the nearest of all, though nothing of "
+        "them was compared.",
+        "Pass RecordSimilarity(…, incomparable=…) with a value that is far; or, for every field "
+        "that is missing, RecordSimilarity(…, missing=…).",
+    )
