@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from examples import Counter, symmetric_matrix
 
 import fewpairs as fp
 from fewpairs import parallel
-from fewpairs.errors import InputError, MemoryCeilingError
+from fewpairs.errors import InputError, MemoryCeilingError, TargetMissedWarning
 from fewpairs.parallel import MEMORY_VARIABLE, memory_ceiling, parse_bytes
 
 VECTORS = {f"w{i}": [float(i), 1.0] for i in range(50)}
@@ -112,3 +114,42 @@ def test_more_columns_than_rows_are_not_needed():
     found = fp.elementwise(np.exp, rows, columns=10**6, random_state=0)
     assert found.left.shape[1] <= 40
     np.testing.assert_allclose(found.to_dense(), np.exp(rows @ rows.T), rtol=1e-8)
+
+
+def test_a_target_ends_where_no_more_columns_fit():
+    vectors = np.random.default_rng(0).normal(size=(2000, 8))
+    similarity = fp.VectorSimilarity("rbf", gamma=0.1)
+    first = fp.plan(vectors, similarity, target_error=1e-3).memory
+    ceiling = first + 10**7
+    fp.approximate(
+        vectors[:200], similarity, landmarks=20, random_state=0, error_pairs=0
+    )  # compiled by now
+    tracemalloc.start()
+    try:
+        with pytest.warns(TargetMissedWarning, match="memory ceiling"):
+            matrix = fp.approximate(
+                vectors, similarity, target_error=1e-3, random_state=0, max_memory=ceiling
+            )
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert matrix.stopped_because == "no more columns fit under the memory ceiling"
+    assert matrix.curve[-1].landmarks > matrix.curve[0].landmarks
+    assert peak < 1.15 * ceiling
+
+
+def test_a_search_that_would_pass_the_ceiling_is_refused_before_it_pays():
+    matrix = symmetric_matrix(1000)
+    for run in (fp.find_pairs, fp.recall_of):
+        counter = Counter(matrix)
+        more = {"candidates": [(0, 1)]} if run is fp.recall_of else {}
+        with pytest.raises(MemoryCeilingError, match=r"pairs that are (ranked|drawn) take"):
+            run(
+                items=range(1000),
+                similarity=counter.similarity("pair"),
+                above=99.0,
+                random_state=0,
+                max_memory="5 MB",
+                **more,
+            )
+        assert len(counter.asked) < 20  # the candidate, and a few in both orders

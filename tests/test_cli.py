@@ -129,6 +129,8 @@ def test_vectors_are_trained_and_used(folder):
         "--landmarks", "3", "-o", "k.fewpairs", cwd=folder,
     )  # fmt: skip
     assert "no file" in fewpairs("vectors", "missing.txt", "-o", "v.npz", cwd=folder, code=2)
+    refused = fewpairs("vectors", "texts.txt", "-o", "v.vec", cwd=folder, code=2)
+    assert "v.vec does not end in .npz" in refused
 
 
 TEXTS = ["the ship, left the harbour", 'melt the "butter" in a pan'] * 6
@@ -336,7 +338,7 @@ def test_a_huge_line_is_an_item(typed, folder):
 @pytest.mark.parametrize("command", ["approximate", "plan", "vectors"])
 def test_a_pipe_is_refused_in_one_sentence(typed, folder, command):
     os.mkfifo(folder / "pipe.txt")
-    output = [] if command == "plan" else ["-o", "out"]
+    output = [] if command == "plan" else ["-o", "out.npz"]
     assert "a pipe or a device" in typed(command, "pipe.txt", *output, code=2)
 
 

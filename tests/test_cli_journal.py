@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 import fewpairs as fp
 from fewpairs.cli.app import app
 from fewpairs.cli.messages import told
+from fewpairs.oracle.journal.blocks import read_block
 from fewpairs.oracle.journal.upkeep import compact, existing, faults, holdings
 
 NAMES = [f"{a} {b}" for a in ("Anna", "Bob", "Cleo", "Dora") for b in ("Smith", "Jones", "Li", "P")]
@@ -129,6 +130,37 @@ def test_verify_names_what_is_damaged_and_changes_nothing(folder):
     assert block.name in shown.output
     assert "in 3 files, 1 of them damaged," in command("journal", "inspect", "paid").output
     assert block.read_bytes() == content
+
+
+def test_a_damaged_block_keeps_nobody_from_the_others(folder):
+    _, pairs = written(folder / "paid", range(4))
+    block = sorted((folder / "paid").glob("*/*.block"))[1]
+    (lost,) = (record.request.size for record in read_block(block, _checksum(folder)).records)
+    content = bytearray(block.read_bytes())
+    content[-1] ^= 1
+    block.write_bytes(content)
+    shown = command("journal", "export", "paid", "-o", "rest.csv")
+    assert shown.exit_code == 1
+    assert block.name in shown.output
+    assert len((folder / "rest.csv").read_text().splitlines()) == 1 + len(pairs) - lost
+    assert command("journal", "compact", "paid").exit_code == 0
+    (held,) = holdings(existing(folder / "paid"))
+    assert (held.values, held.blocks, held.bad) == (len(pairs) - lost, 1, 1)
+    assert block.with_name(block.name + ".bad").read_bytes() == content
+
+
+def _checksum(folder):
+    (shelf,) = existing(folder / "paid").shelves()
+    return shelf.checksum
+
+
+def test_export_does_not_overwrite_the_items(folder):
+    written(folder / "paid")
+    (folder / "names.csv").write_text("name\n" + "\n".join(NAMES))
+    before = (folder / "names.csv").read_text()
+    shown = command("journal", "export", "paid", "-o", "names.csv", "--items", "names.csv")
+    assert "is the input" in told(shown.exception)
+    assert (folder / "names.csv").read_text() == before
 
 
 def test_compact_makes_few_files_and_loses_nothing(folder):

@@ -18,6 +18,7 @@ import pytest
 
 import fewpairs as fp
 from fewpairs.cli import main
+from fewpairs.cli.comparing import Choice, Patience
 from fewpairs.items.readers import read_items
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -307,6 +308,38 @@ def test_a_function_of_the_current_folder(typed, folder):
     assert not (folder / "w.csv").exists()
     with_name = (*NAMES, "--asymmetric", "--above", 1, "-o", "w.csv")
     assert "is known" in typed("dedupe", "a.csv", *with_name, code=2)
+
+
+def test_a_function_that_fails_now_and_then_is_called_again(typed, folder):
+    (folder / "own_flaky.py").write_text(
+        "import time\nfailed, slept = set(), []\n"
+        "def flaky(a, b):\n"
+        "    if (a, b) not in failed:\n"
+        "        failed.add((a, b))\n"
+        "        raise ConnectionError('try again')\n"
+        "    return float(a[0] == b[0])\n"
+        "flaky.version = '1'\n"
+        "def slow(a, b):\n"
+        "    if not slept:\n"
+        "        slept.append(1)\n"
+        "        time.sleep(5)\n"
+        "    return float(a[0] == b[0])\n"
+    )
+    own = ("dedupe", "a.csv", "--column", "name", "--above", 1, "-o", "m.csv", "--similarity")
+    message = typed(*own, "own_flaky:flaky", code=2)
+    assert "try again" in message
+    assert "pass --retry 5 --timeout 30" in message
+    typed(*own, "own_flaky:flaky", "--retry", 1, "--per-second", 50)
+    assert (folder / "m.csv").exists()
+    assert "within 0.2 s" in typed(*own, "own_flaky:slow", "--timeout", 0.2, code=2)
+    assert "--retry is -1" in typed(*own, "own_flaky:slow", "--retry", -1, code=2)
+    assert "--retry was given with" in typed(*own, "levenshtein", "--retry", 1, code=2)
+    assert "--per-second is 0" in typed(*own, "own_flaky:slow", "--per-second", 0, code=2)
+    choice = Choice("own_flaky:flaky", False, None, None, patience=Patience(2, 3.0, 4.0, 5))
+    declared = choice.similarity(["name"], None).patience
+    assert (declared.retry, declared.timeout) == (2, 3.0)
+    assert (declared.per_second, declared.max_in_flight) == (4.0, 5)
+    assert "--max-in-flight is 0" in typed(*own, "own_flaky:slow", "--max-in-flight", 0, code=2)
 
 
 def test_a_similarity_that_declares_itself(typed, folder):

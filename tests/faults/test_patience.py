@@ -310,6 +310,8 @@ def test_an_async_function_may_end_the_program_without_ending_the_loop():
         ("timeout", 0),
         ("timeout", float("nan")),
         ("timeout", "1 s"),
+        ("timeout", 1e10),
+        ("per_second", 1e-320),
         ("backoff", -1),
         ("per_second", 0),
         ("max_in_flight", 0),

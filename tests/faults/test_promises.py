@@ -239,6 +239,17 @@ print(os.waitpid(child, 0)[1])
     assert done.stdout == "0\n"
 
 
+def test_no_html_is_made_here_and_that_of_estimators_is_escaped():
+    # Whoever makes some has to escape it, and to test that.
+    for path in (ROOT / "src").rglob("*.py"):
+        assert "html" not in path.read_text(encoding="utf-8").lower(), path
+    name = "<img src=x onerror=alert(1)>"
+    similarity = fp.similarity(lambda a, b: 1.0, kind="pair", symmetric=True, name=name)
+    shown = fp.SimilarityFeatures(similarity)._repr_html_()
+    assert name not in shown
+    assert "&lt;img src=x" in shown
+
+
 def promises() -> dict[int, str]:
     """Number of each promise on the page, and the cells that follow it."""
     page = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")

@@ -162,22 +162,6 @@ def test_only_single_pairs_are_tried_again_while_those_that_fail_are_looked_for(
     assert faulty.calls == 3 + 2 + 2 + 1 + 3
 
 
-def test_what_ends_a_program_leaves_no_pair_unasked_and_skipped():
-    asked = []
-
-    def score(a, b):
-        asked.append((a, b))
-        if a == 2:
-            raise SystemExit(3)
-        return float(a + b)
-
-    similarity = fp.similarity(score, kind="pair", symmetric=True)
-    with pytest.raises(FailedCallError, match="SystemExit") as caught:
-        fp.score_pairs(similarity, range(6), range(10, 16), on_error="skip")
-    assert caught.value.pair == (2, 2)
-    assert caught.value.oracle.evaluations == len(asked) == 3
-
-
 def test_a_symmetric_block_with_holes_stays_symmetric():
     oracle = fp.Oracle(range(N), Counter(punched(smooth(), 0.05)).similarity("pair"))
     oracle.declare(on_nonfinite="skip")
@@ -288,3 +272,24 @@ def test_stand_ins_stay_within_what_was_seen():
     values = along * [5.0, 5.0, 6.0]
     values[-1, 2] = np.nan  # 6 by all that the others say
     assert stand_ins(values)[-1, 2] == values[-2, 2] == np.nanmax(values)
+
+
+def test_no_pair_is_skipped_because_the_program_is_to_end(kind):
+    # As a handler of SIGTERM does it, in the middle of whatever is under way.
+    counter = Counter(smooth())
+    plain = counter.similarity(kind)
+    asked = 0
+
+    def ends(*args):
+        nonlocal asked
+        asked += 1
+        if asked == 5:
+            raise SystemExit(1)
+        return getattr(plain, kind)(*args)
+
+    similarity = fp.similarity(ends, kind=kind, symmetric=True, block_size=12, on_error="skip")
+    with pytest.raises(FailedCallError, match="SystemExit") as fault:
+        fp.approximate(range(N), similarity, landmarks=12, random_state=0)
+    assert asked == 5
+    resumed = fp.approximate(fault.value.oracle, landmarks=12, random_state=0)
+    assert len(resumed.skipped) == 0

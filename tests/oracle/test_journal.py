@@ -6,17 +6,28 @@ import json
 import pickle
 import warnings
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 import fewpairs as fp
-from fewpairs.errors import InputError, JournalError, SimilarityError
+from fewpairs.errors import InputError, JournalError, JournalWarning, SimilarityError
 from fewpairs.items.items import as_items
 from fewpairs.items.keys import item_keys
 from fewpairs.oracle.journal.upkeep import existing, faults
 
 WORDS = [f"{a}{b}{c}" for a in ("ape", "bee", "cat", "dog") for b in "xyz" for c in "12345"]
+
+
+class Point(NamedTuple):
+    x: int
+    y: int
+
+
+class Swapped(NamedTuple):
+    y: int
+    x: int
 
 
 class Counted:
@@ -115,6 +126,70 @@ def test_what_one_function_bought_the_next_finds(tmp_path):
     # inspect asks three pairs again on purpose, and one in both orders; two others ask eight so.
     on_purpose = 3 + 2 + 16 + 16
     assert len(counted.asked) - on_purpose <= len(counted.different() - bought)
+
+
+@pytest.mark.parametrize("others", [None, WORDS[20:40]])
+def test_what_is_asked_of_a_matrix_is_written_down_and_found(tmp_path, others):
+    items, new = WORDS[:20], WORDS[50:53]
+    counted = Counted()
+    asked, scored = counted.asked, counted.similarity
+    options = {"method": "skeleton", "landmarks": [1, 5, 9], "error_pairs": 0}
+    if others is not None:
+        options = {"landmarks": 3, "error_pairs": 0, "random_state": 0}
+
+    def matrix():
+        return fp.approximate(items, scored, others=others, **options)
+
+    price = matrix().evaluations
+    calls = [
+        lambda K, **more: K.nearest(item=new[0], k=3, rerank=6, **more),
+        lambda K, **more: K.nearest(2, k=3, rerank=6, **more),
+        lambda K, **more: K.check(k=3, rows=4, random_state=0, **more).recall.value,
+        lambda K, **more: K.extend(new, **more).to_dense(),
+    ]
+    for number, call in enumerate(calls):
+        journal = silent(tmp_path / f"{number}")
+        plain, matrices = call(matrix()), [matrix(), matrix()]
+        before = len(asked)
+        first = call(matrices[0], journal=journal)
+        paid = len(asked) - before
+        assert paid
+        again = call(matrices[1], journal=journal)
+        assert len(asked) == before + paid  # nothing more
+        for found in (first, again):
+            assert all(map(np.array_equal, np.atleast_1d(plain), np.atleast_1d(found)))
+        assert matrices[0].source.journal is None
+        if number < 3:
+            assert matrices[0].evaluations == price + paid
+            assert matrices[1].evaluations == price
+
+
+def test_what_a_run_has_paid_for_a_matrix_finds(tmp_path):
+    counted = Counted()
+    asked, scored = counted.asked, counted.similarity
+    journal = silent(tmp_path)
+    whole = fp.Oracle(WORDS[:20], scored, journal=journal)
+    whole.columns(range(20))
+    K = fp.approximate(WORDS[:15], scored, landmarks=4, random_state=0)
+    before = len(asked)
+    K.nearest(3, k=5, journal=journal)
+    K.nearest(item=WORDS[18], k=5, journal=journal)
+    K.extend(WORDS[15:18], journal=journal)
+    assert len(asked) == before
+
+
+def test_found_pairs_are_extended_in_the_same_journal(tmp_path):
+    counted = Counted()
+    asked, scored = counted.asked, counted.similarity
+    found = fp.find_pairs(WORDS[:20], scored, above=0.6, random_state=0, journal=silent(tmp_path))
+    more = found.extend(WORDS[20:26], random_state=0)
+    before = len(asked)
+    again = found.extend(WORDS[20:26], random_state=0)
+    assert len(asked) == before
+    assert np.array_equal(again.left, more.left)
+    named = fp.Journal(tmp_path / "named", key=WORDS[:20], check=0)
+    found = fp.find_pairs(WORDS[:20], scored, above=0.6, random_state=0, journal=named)
+    assert found.extend(WORDS[20:26], random_state=0).oracle.journal is None
 
 
 def test_features_are_found_again_by_transform_and_by_the_next_fit(tmp_path):
@@ -430,9 +505,50 @@ def test_keys_depend_on_content_and_on_nothing_else():
     keys = item_keys(Items(different))
     assert len(np.unique(keys)) == len(different)
     assert np.array_equal(item_keys(Items(different[::-1])), keys[::-1])
-    same = [[1, 1.0, True, np.float32(1), np.int8(1)], [("a", 1), ["a", 1.0]]]
+    same = [
+        [1, np.int8(1), np.uint64(1)], [1.0, np.float32(1)], [True, np.True_], [("a", 1), ["a", 1]],
+        [2**70, int(2.0**70)], [10**9999, 10**9999], [Point(1, 2), Point(1, 2)],
+    ]  # fmt: skip
     for group in same:
         assert len(np.unique(item_keys(Items(group)))) == 1
+
+
+def test_what_a_function_can_tell_apart_has_keys_of_its_own(tmp_path):
+    from fewpairs.items.items import Items
+
+    # A function that writes numbers down, or reads fields by name, sees different things here.
+    apart = [1, 1.0, True, "1", 0, 0.0, -0.0, False, Point(1, 2), Swapped(1, 2), (1, 2), {"a": 1},
+             {"a": 1.0}, {"a": True}]  # fmt: skip
+    assert len(np.unique(item_keys(Items(apart)))) == len(apart)
+    for array in (np.arange(2), np.arange(2.0), np.array([False, True])):
+        assert np.array_equal(item_keys(as_items(array)), item_keys(Items(array.tolist())))
+
+    wide = fp.similarity(
+        lambda a, b: 10.0 * a.x + b.x, kind="pair", symmetric=False, name="wide", version="1"
+    )
+    points = [Point(1, 2), Swapped(1, 2), Point(5, 6)]
+    scores = fp.score_pairs(wide, points, points, journal=tmp_path / "paid")
+    assert scores.tolist() == [11.0, 22.0, 55.0]
+
+
+def test_a_key_that_items_share_is_told_and_a_missing_one_refused(tmp_path):
+    product = fp.similarity(
+        lambda a, b: float(a["x"] * b["x"]), kind="pair", symmetric=True, name="x", version="1"
+    )
+    items = [{"x": 1, "id": "a"}, {"x": 2}, {"x": 3, "id": "a"}, {"x": 1, "id": "a"}]
+    for key in (lambda item: item.get("id"), ["a", "b", float("nan"), "c"]):
+        with pytest.raises(InputError, match=r"key of item \d .* is (None|nan)"):
+            fp.Oracle(items, product, journal=fp.Journal(tmp_path / "paid", key=key))
+    with pytest.raises(InputError, match="keys of the items are a int"):
+        fp.Oracle(items, product, journal=fp.Journal(tmp_path / "paid", key=5))
+    # Item 3 holds what item 0 does, item 2 does not.
+    with pytest.warns(JournalWarning, match=r"(?s)1 items have the key.*'a' of item 0"):
+        fp.Oracle(items, product, journal=fp.Journal(tmp_path / "paid", key=["a", "b", "a", "a"]))
+
+
+def test_keys_of_records_do_not_depend_on_the_order_of_fields():
+    from fewpairs.items.items import Items
+
     assert item_keys(Items([{"a": 1, "b": 2}]))[0] == item_keys(Items([{"b": 2, "a": 1}]))[0]
 
 
@@ -447,7 +563,7 @@ def test_the_layout_of_an_array_does_not_matter():
         vectors.astype(np.int8),
     ):
         assert np.array_equal(item_keys(as_items(other)), expected)
-    assert np.array_equal(item_keys(as_items(range(5))), item_keys(as_items([0.0, 1, 2, 3, 4])))
+    assert np.array_equal(item_keys(as_items(range(5))), item_keys(as_items([0, 1, 2, 3, 4])))
     import scipy.sparse as sp
 
     sparse = sp.random_array((20, 50), density=0.2, rng=np.random.default_rng(1), format="csr")

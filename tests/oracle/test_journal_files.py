@@ -6,11 +6,15 @@ import fcntl
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 import time
+import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,6 +31,7 @@ from fewpairs.errors import (
 from fewpairs.files import archive
 from fewpairs.items.items import as_items
 from fewpairs.items.keys import item_keys
+from fewpairs.oracle.journal import lock
 from fewpairs.oracle.journal.blocks import Record, merged, read_block, write_block
 from fewpairs.oracle.journal.folder import Folder
 from fewpairs.oracle.journal.lock import Lock
@@ -203,6 +208,12 @@ def test_of_a_pair_that_a_list_holds_twice_the_first_value_counts(tmp_path):
     assert not asked
 
 
+@pytest.mark.parametrize("name", ["x" * 300, "a\0b"])
+def test_what_cannot_be_a_folder_is_refused_in_our_words(tmp_path, name):
+    with pytest.raises((UnwritableError, InputError), match="journal"):
+        oracle(tmp_path / name)
+
+
 def test_what_is_no_journal_is_refused_before_anything_is_bought(tmp_path):
     file = tmp_path / "file"
     file.write_text("mine")
@@ -263,14 +274,55 @@ def test_damaged_seeds_are_set_aside_and_drawn_again(tmp_path):
     assert oracle(tmp_path)[0].generator(None, "call").random() == second
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_cannot_be_written_is_found_before_anything_is_bought(tmp_path):
-    filled(tmp_path / "journal")
-    (tmp_path / "journal").chmod(0o500)
-    made, asked = oracle(tmp_path / "journal")
-    with pytest.raises(UnwritableError):
-        made.columns([5])
-    assert not asked
+def as_somebody(work):
+    """Do something without the rights of root, in a process of its own; return what it returns."""
+    told, tell = os.pipe()
+    child = os.fork()
+    if not child:
+        said = "it did not end"
+        try:
+            if os.geteuid() == 0:
+                os.setgroups([])
+                os.setgid(NOBODY)
+                os.setuid(NOBODY)
+            said = work()
+        except Exception as error:  # noqa: BLE001 - told by the parent
+            said = repr(error)
+        finally:
+            os.write(tell, str(said).encode())
+            os._exit(0)
+    os.close(tell)
+    os.waitpid(child, 0)
+    with os.fdopen(told) as pipe:
+        return pipe.read()
+
+
+@pytest.mark.parametrize("mine", [True, False])
+def test_a_folder_that_cannot_be_written_is_found_before_anything_is_bought(mine):
+    with tempfile.TemporaryDirectory() as name:  # pytest's own are closed to others than root
+        room = Path(name)
+        room.chmod(0o755)
+        folder = room / "journal"
+        filled(folder)
+        for path in (folder, *folder.rglob("*")):
+            if mine and os.geteuid() == 0:
+                os.chown(path, NOBODY, NOBODY)
+            path.chmod(0o500 if path.is_dir() and mine else 0o755 if path.is_dir() else 0o644)
+        if not mine and os.geteuid() != 0:
+            pytest.skip("all folders here belong to who runs this")
+
+        def attempt():
+            made, asked = oracle(folder)
+            try:
+                made.columns([5])
+            except UnwritableError as error:
+                return f"{len(asked)} asked: {error}"
+            return "written"
+
+        said = as_somebody(attempt)
+        folder.chmod(0o700)
+    assert said.startswith("0 asked: the journal")
+    assert "Permission denied" in said
 
 
 def test_a_place_that_cannot_hold_a_folder_is_found_before_anything_is_bought(tmp_path):
@@ -282,6 +334,9 @@ def test_a_place_that_cannot_hold_a_folder_is_found_before_anything_is_bought(tm
 
 
 # ------------------------------------------------------------------ one writer
+
+#: A user without rights.
+NOBODY = 65534
 
 HOLD = """
 import sys, time
@@ -373,6 +428,130 @@ def test_a_lock_that_was_taken_away_while_it_was_opened_is_nobodys(tmp_path, mon
     with pytest.raises(JournalError, match=f"process {os.getpid()} on"):
         Lock(path).acquire(0)
     mine.release()
+
+
+def test_a_lock_that_is_just_being_signed_is_not_taken_for_that_of_a_dead_holder(
+    tmp_path, monkeypatch
+):
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    name = {"pid": dead.pid, "host": socket.gethostname(), "since": "yesterday"}
+    (tmp_path / "lock").write_text(json.dumps(name))
+    begun, go_on = threading.Event(), threading.Event()
+    sign = lock._sign
+
+    def slowly(handle):
+        begun.set()
+        go_on.wait(10)
+        sign(handle)
+
+    monkeypatch.setattr(lock, "_sign", slowly)
+    first, second, refused = Lock(tmp_path / "lock"), Lock(tmp_path / "lock"), []
+
+    def late():
+        try:
+            second.acquire(0)
+        except JournalError as error:
+            refused.append(str(error))
+
+    threads = [threading.Thread(target=first.acquire, args=(0,)), threading.Thread(target=late)]
+    threads[0].start()
+    assert begun.wait(10)
+    threads[1].start()
+    threads[1].join(0.2)  # it waits, or would have both hold the lock
+    go_on.set()
+    for thread in threads:
+        thread.join()
+    assert len(refused) == 1
+    assert f"process {os.getpid()} on" in refused[0]
+    first.release()
+    Lock(tmp_path / "lock").acquire(0)
+
+
+def test_whoever_was_forked_neither_keeps_a_lock_nor_gives_it_back(tmp_path):
+    mine = Lock(tmp_path / "lock")
+    mine.acquire(0)
+    end, wait = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
+        child = os.fork()
+    if not child:
+        mine.release()  # as whatever unwinds in it would
+        os.write(wait, b"x")
+        time.sleep(60)
+        os._exit(0)
+    try:
+        os.read(end, 1)
+        with pytest.raises(JournalError, match=f"process {os.getpid()} on"):
+            Lock(tmp_path / "lock").acquire(0)
+    finally:
+        os.kill(child, 9)
+        os.waitpid(child, 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if not child:
+        time.sleep(60)
+        os._exit(0)
+    try:
+        mine.release()
+        Lock(tmp_path / "lock").acquire(0)
+    finally:
+        os.kill(child, 9)
+        os.waitpid(child, 0)
+        os.close(end)
+        os.close(wait)
+
+
+@pytest.mark.parametrize("name", ["lock", "lock.recovery"])
+def test_a_lock_that_is_a_link_is_not_followed(tmp_path, name):
+    folder = tmp_path / "journal"
+    oracle(folder)[0].columns([0])
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).symlink_to(precious)
+    if name == "lock.recovery":  # needed only where the lock names somebody
+        (folder / "lock").write_text("{}")
+    made, asked = oracle(folder)
+    with pytest.raises(UnwritableError, match="journal"):
+        made.columns([0])
+    assert precious.read_text() == "mine"
+    assert not asked
+
+
+def test_a_lock_where_the_system_has_none_is_a_file_that_stays_while_it_is_open(
+    tmp_path, monkeypatch
+):
+    # As on Windows: there is no fcntl, and a file cannot be removed while somebody has it open.
+    monkeypatch.setattr(lock, "fcntl", None)
+    monkeypatch.setattr(lock, "_OPEN_FILES_STAY", True)
+    unlink = Path.unlink
+    alive = {}
+
+    def removed(path, *args, **more):
+        if alive.get(path):
+            raise PermissionError
+        return unlink(path, *args, **more)
+
+    monkeypatch.setattr(Path, "unlink", removed)
+    path = tmp_path / "lock"
+    first, second = lock.Lock(path), lock.Lock(path)
+    first.acquire(0)
+    alive[path] = True
+    with pytest.raises(JournalError, match=f"process {os.getpid()} on"):
+        second.acquire(0.1)
+    alive[path] = False
+    first.release()
+    assert not path.exists()
+    second.acquire(0)
+    alive[path] = False  # it dies, and its file stays
+    first.acquire(0)
+    alive[path] = True
+    second.release()  # which must not take the file of the next
+    assert path.exists()
+    alive[path] = False
+    first.release()
 
 
 def test_two_oracles_in_one_process_take_turns(tmp_path):

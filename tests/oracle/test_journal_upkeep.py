@@ -10,7 +10,6 @@ import pytest
 import fewpairs as fp
 from fewpairs.errors import (
     AsymmetryError,
-    FileFormatError,
     JournalError,
     SimilarityError,
     UnwritableError,
@@ -42,7 +41,7 @@ def pairs_of(folder):
     """All pairs that a journal holds, by their keys, as often as they are there."""
     found = []
     for shelf in existing(folder).shelves():
-        for keys, i, j, _ in values_of(shelf):
+        for keys, i, j, _ in values_of(shelf, []):
             found += [frozenset(pair) for pair in zip(keys[i], keys[j], strict=True)]
     return found
 
@@ -176,7 +175,9 @@ def test_a_damaged_block_is_told_with_what_becomes_of_it(tmp_path):
     (held,) = holdings(folder)
     assert (held.blocks, held.damaged, held.bad) == (4, 1, 0)
     (shelf,) = folder.shelves()
-    for read in (compact, lambda _: list(values_of(shelf))):
-        with pytest.raises(FileFormatError, match="sets it aside"):
-            read(folder)
-    assert len(blocks(tmp_path)) == 4
+    bad = []
+    assert len(list(values_of(shelf, bad))) == 3
+    assert bad == [block]
+    assert compact(folder) == (3, 1)
+    (held,) = holdings(folder)
+    assert (held.blocks, held.damaged, held.bad) == (1, 0, 1)

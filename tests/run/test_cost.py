@@ -33,7 +33,10 @@ def test_a_cost_is_a_number_or_an_amount(given, cost):
     assert Cost.of(given) == cost
 
 
-@pytest.mark.parametrize("given", [0, -1, np.nan, np.inf, True, "", "USD", "$ 1 USD", "1 2", None])
+@pytest.mark.parametrize(
+    "given",
+    [0, -1, np.nan, np.inf, True, "", "USD", "$ 1 USD", "1 2", None, "1e-400 USD", "1e400", "5%"],
+)
 def test_what_is_no_cost_is_refused(given):
     with pytest.raises(InputError, match="cost"):
         Cost.of(given)
@@ -52,6 +55,7 @@ def test_an_amount_buys_as_many_as_it_pays_for():
         ("5 EUR", Cost(0.1, "USD"), "not converted"),
         ("5", Cost(0.1), "currency"),
         ("lots", Cost(0.1), "amount"),
+        ("5 %", Cost(0.1), "amount"),
         ("0.05 USD", Cost(0.1), "single one"),
     ],
 )

@@ -134,3 +134,17 @@ def test_a_grid_search_pays_for_distances_once(tmp_path, distances):
         GridSearchCV(plain, {}, cv=3, refit=False).fit(items, labels).cv_results_["mean_test_score"]
     )
     assert scores[-1] == alone
+
+
+def test_a_parameter_that_is_set_by_hand_is_part_of_the_fingerprint():
+    vectors = fp.VectorSimilarity("rbf", gamma=1.0)
+    vectors.gamma = 9.0
+    assert vectors.fingerprint == fp.VectorSimilarity("rbf", gamma=9.0).fingerprint
+    assert vectors.identity == fp.VectorSimilarity("rbf", gamma=9.0).identity
+
+
+@pytest.mark.parametrize("parameters", [{1: 2, "a": 3}, {(1, 2): 3}, {"a": {1: 2, "b": 3}}])
+def test_parameters_that_no_file_can_hold_are_refused(parameters):
+    own = fp.similarity(min, kind="pair", symmetric=True, name="own", parameters=parameters)
+    with pytest.raises(InputError, match=r"parameters of .* 'own'"):
+        fp.approximate(range(9), own, landmarks=2)

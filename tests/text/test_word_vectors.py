@@ -71,6 +71,19 @@ def test_npz_is_written_and_mapped(tmp_path):
     same(fp.WordVectors.load(tmp_path / "v.txt"))
 
 
+def test_the_ending_decides_what_is_written(tmp_path):
+    table = fp.WordVectors(WORDS, ARRAY)
+    for name in ("v.txt", "v.TXT.gz"):
+        table.save(tmp_path / name)
+        same(fp.WordVectors.load(tmp_path / name))
+    packed = (tmp_path / "v.TXT.gz").read_bytes()
+    assert gzip.decompress(packed) == (tmp_path / "v.txt").read_bytes()
+    for name in ("v", "v.gz", "v.bin", "v.npz.gz"):
+        with pytest.raises(fp.errors.InputError, match="does not end in"):
+            table.save(tmp_path / name)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
 def test_an_unfinished_write_leaves_the_old_file_and_nothing_else(tmp_path):
     path = tmp_path / "v.txt"
     fp.WordVectors(WORDS, ARRAY).save(path)

@@ -20,6 +20,21 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Patience:
+    """What a function of one's own is forgiven, as it was typed."""
+
+    retry: int | None = None
+    timeout: float | None = None
+    per_second: float | None = None
+    max_in_flight: int | None = None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What was typed of it."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+
+@dataclass(frozen=True)
 class Choice:
     """A similarity as it was typed."""
 
@@ -29,6 +44,7 @@ class Choice:
     vectors: Path | None
     missing: str | None = None
     ignore_case: bool = False
+    patience: Patience = Patience()
 
     @property
     def own(self) -> bool:
@@ -42,6 +58,12 @@ class Choice:
 
         if self.own:
             return self._imported(weights)
+        for option in self.patience.given:
+            raise InputError(
+                f"--{option.replace('_', '-')} was given with the similarity {self.name}.",
+                "That is computed here: it does not fail now and then, nor too fast.",
+                "Leave it out, or name a function of your own: --similarity module:function.",
+            )
         if self.asymmetric:
             raise InputError(
                 f"--asymmetric was given with the similarity {self.name}.",
@@ -89,7 +111,8 @@ class Choice:
                     "It would be ignored: your function gets the rows as they are.",
                     "Leave it out.",
                 )
-        return imported_similarity(self.name, symmetric=not self.asymmetric)
+        imported = imported_similarity(self.name, symmetric=not self.asymmetric)
+        return imported.with_patience(**self.patience.given)
 
 
 @dataclass(frozen=True, eq=False)

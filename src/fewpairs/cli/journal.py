@@ -82,15 +82,18 @@ def export(
     import numpy as np  # noqa: PLC0415 - --help is instant
 
     from fewpairs.files.tables import check_table_path, write_table  # noqa: PLC0415
+    from fewpairs.files.writing import refuse_overwriting  # noqa: PLC0415
     from fewpairs.oracle.journal.upkeep import existing, values_of  # noqa: PLC0415
 
     there = existing(folder)
     check_table_path(output)
+    refuse_overwriting(output, [items])
     names = None if items is None else _names(items, column)
+    bad: list[Path] = []
     table: dict[str, list[Any]] = {"similarity": [], "left": [], "right": [], "value": []}
     others = 0
     for shelf in there.shelves():
-        for keys, i, j, values in values_of(shelf):
+        for keys, i, j, values in values_of(shelf, bad):
             found = [_key(key) for key in keys]
             named = np.array([names is None or key in names for key in found])
             called = found if names is None else [names.get(key) for key in found]
@@ -104,6 +107,10 @@ def export(
     typer.echo(f"{len(table['value']):,} values\nsaved to {output}")
     if others:
         typer.echo(f"{others:,} values of items that are not in {items} were left out", err=True)
+    if bad:
+        first = ", ".join(map(str, bad[:3]))
+        typer.echo(f"{len(bad):,} files are damaged and were left out: {first}", err=True)
+        raise typer.Exit(1)
 
 
 def _key(key: bytes) -> str:

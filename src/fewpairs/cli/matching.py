@@ -11,7 +11,7 @@ import typer
 
 from fewpairs.cli.answers import check_outputs, kept_as, tell, write_groups, write_pairs
 from fewpairs.cli.columns import Columns, Form
-from fewpairs.cli.comparing import Choice, Compared, compare
+from fewpairs.cli.comparing import Choice, Compared, Patience, compare
 from fewpairs.cli.options import (
     AboveOption,
     AllPairsOption,
@@ -26,20 +26,24 @@ from fewpairs.cli.options import (
     GammaOption,
     IdOption,
     IgnoreCaseOption,
+    InFlightOption,
     JobsOption,
     JournalOption,
     JsonOption,
     MissingOption,
     OtherTableOption,
     OwnSimilarityOption,
+    PerSecondOption,
     PlanOption,
     RawOption,
     RecallOption,
+    RetryOption,
     RightColumnsOption,
     RightIdOption,
     SeedOption,
     TableFile,
     TableOutputOption,
+    TimeoutOption,
     VectorsOption,
     read_budget,
     typed_number,
@@ -72,6 +76,10 @@ def match(
         bool, typer.Option("--one-to-one", help="Give each row at most one partner.")
     ] = False,
     asymmetric: AsymmetricOption = False,
+    retry: RetryOption = None,
+    timeout: TimeoutOption = None,
+    per_second: PerSecondOption = None,
+    max_in_flight: InFlightOption = None,
     gamma: GammaOption = None,
     vectors: VectorsOption = None,
     encoding: EncodingOption = "utf-8",
@@ -88,12 +96,13 @@ def match(
     threshold = _threshold(above, below)
     output = _output(output, plan=plan)
     check_outputs((output,), (left, right, vectors), as_json=as_json and not plan)
+    patience = Patience(retry, timeout, per_second, max_in_flight)
     compared = compare(
         left,
         right,
         Columns.typed(column, id_column, right_column, right_id),
         Form(encoding, delimiter, form),
-        Choice(similarity, asymmetric, gamma, vectors, missing, ignore_case),
+        Choice(similarity, asymmetric, gamma, vectors, missing, ignore_case, patience),
         jobs,
         journal,
     )
@@ -132,6 +141,10 @@ def dedupe(
     all_pairs: AllPairsOption = None,
     cost: CostOption = None,
     asymmetric: AsymmetricOption = False,
+    retry: RetryOption = None,
+    timeout: TimeoutOption = None,
+    per_second: PerSecondOption = None,
+    max_in_flight: InFlightOption = None,
     gamma: GammaOption = None,
     vectors: VectorsOption = None,
     encoding: EncodingOption = "utf-8",
@@ -148,12 +161,13 @@ def dedupe(
     threshold = _threshold(above, below)
     output = _output(output, plan=plan)
     check_outputs((output, groups), (table, vectors), as_json=as_json and not plan)
+    patience = Patience(retry, timeout, per_second, max_in_flight)
     compared = compare(
         table,
         None,
         Columns.typed(column, id_column),
         Form(encoding, delimiter, form),
-        Choice(similarity, asymmetric, gamma, vectors, missing, ignore_case),
+        Choice(similarity, asymmetric, gamma, vectors, missing, ignore_case, patience),
         jobs,
         journal,
     )
@@ -194,6 +208,10 @@ def neighbors(
     all_pairs: AllPairsOption = None,
     cost: CostOption = None,
     asymmetric: AsymmetricOption = False,
+    retry: RetryOption = None,
+    timeout: TimeoutOption = None,
+    per_second: PerSecondOption = None,
+    max_in_flight: InFlightOption = None,
     gamma: GammaOption = None,
     vectors: VectorsOption = None,
     encoding: EncodingOption = "utf-8",
@@ -210,12 +228,13 @@ def neighbors(
     _refuse_idle(others, right_column, right_id)
     output = _output(output, plan=plan)
     check_outputs((output,), (table, others, vectors), as_json=as_json and not plan)
+    patience = Patience(retry, timeout, per_second, max_in_flight)
     compared = compare(
         table,
         others,
         Columns.typed(column, id_column, right_column, right_id),
         Form(encoding, delimiter, form),
-        Choice(similarity, asymmetric, gamma, vectors, missing, ignore_case),
+        Choice(similarity, asymmetric, gamma, vectors, missing, ignore_case, patience),
         jobs,
         journal,
     )

@@ -22,6 +22,10 @@ _OPTIONS = {
     "k": "-k",
     "all_pairs": "--all-pairs",
     "missing": "--missing",
+    "retry": "--retry",
+    "timeout": "--timeout",
+    "per_second": "--per-second",
+    "max_in_flight": "--max-in-flight",
 }
 _GIVEN = re.compile(rf"(?<![\w.-])({'|'.join(_OPTIONS)})=([\w.+-]*\w)")
 #: Without a value only what is no plain word.
@@ -40,6 +44,10 @@ _OTHERWISE = {
     "--asymmetric, or mend the function.",
     "all_pairs=True": "--all-pairs",
     "budget is '": "--budget is '",
+    "retry is ": "--retry is ",
+    "timeout is ": "--timeout is ",
+    "if it fails at times, pass retry=…, timeout=…": "if it fails at times, pass --retry 5 "
+    "--timeout 30",
     'Pass cost="': 'Pass --cost "',
 }
 

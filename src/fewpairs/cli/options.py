@@ -114,6 +114,21 @@ AsymmetricOption = Annotated[
     bool,
     typer.Option("--asymmetric", help="Your own function depends on the order of the two items."),
 ]
+RetryOption = Annotated[
+    int | None,
+    typer.Option(help="Further attempts of your own function after one that failed or hung."),
+]
+TimeoutOption = Annotated[
+    float | None, typer.Option(help="Seconds that one call of your own function may take.")
+]
+PerSecondOption = Annotated[
+    float | None,
+    typer.Option("--per-second", help="Calls of your own function that may begin in a second."),
+]
+InFlightOption = Annotated[
+    int | None,
+    typer.Option("--max-in-flight", help="Calls of an async function under way at once, or 8."),
+]
 AboveOption = Annotated[
     float | None, typer.Option(help="Find pairs whose similarity is at least this.")
 ]

@@ -29,7 +29,9 @@ def vectors(
         refuse_unwritable,
     )
     from fewpairs.text.training import train_word_vectors  # noqa: PLC0415
+    from fewpairs.text.vector_files import writer_for  # noqa: PLC0415
 
+    writer_for(output)
     refuse_unwritable(output)  # before hours of training
     refuse_overwriting(output, (texts,))
     trained = train_word_vectors(

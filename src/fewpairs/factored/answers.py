@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -14,6 +18,7 @@ from fewpairs.factored.factors import Factors
 from fewpairs.factored.indexing import one_position
 from fewpairs.factored.neighbors import Neighbors, nearest
 from fewpairs.factored.source import Source
+from fewpairs.oracle.journal.journal import JournalOption, as_journal
 from fewpairs.oracle.progress import ProgressOption
 
 
@@ -38,6 +43,7 @@ class Answers(Factors):
         item: Any = None,
         rerank: int | None = None,
         budget: int | None = None,
+        journal: JournalOption = None,
     ) -> Neighbors:
         """Return the k most similar items.
 
@@ -58,6 +64,8 @@ class Answers(Factors):
         budget : int, optional
             What a new item may cost in all: half goes to its first landmarks, half to exact
             scores of the best candidates; below 60 all goes to landmarks.
+        journal : str, Path or Journal, optional
+            Folder in which evaluations are looked up and written down.
 
         Returns
         -------
@@ -67,10 +75,11 @@ class Answers(Factors):
         """
         own = None if index is None else one_position(index, self.shape[0])
         before = self.evaluations
-        indices, similarities, spent = nearest(
-            self, own, k, item=item, rerank=rerank, budget=budget
-        )
-        self.evaluations += spent
+        with self._recording(journal) as matrix:
+            indices, similarities, spent = nearest(
+                matrix, own, k, item=item, rerank=rerank, budget=budget
+            )
+            matrix.evaluations += spent
         return Neighbors(indices, similarities, self.evaluations - before)
 
     def check(
@@ -84,6 +93,7 @@ class Answers(Factors):
         random_state: RandomState = None,
         n_jobs: int = 1,
         progress: ProgressOption = None,
+        journal: JournalOption = None,
     ) -> Check:
         """Read a few random rows whole, and say how good the largest entries are.
 
@@ -105,6 +115,8 @@ class Answers(Factors):
         random_state : int, Generator or None
         n_jobs : int, default=1
         progress : bool, callable or None
+        journal : str, Path or Journal, optional
+            Folder in which evaluations are looked up and written down.
 
         Returns
         -------
@@ -121,17 +133,18 @@ class Answers(Factors):
         >>> found.recall.value < found.reranked.value
         True
         """
-        return check(
-            self,
-            k,
-            above=above,
-            below=below,
-            rows=rows,
-            rerank=rerank,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            progress=progress,
-        )
+        with self._recording(journal) as matrix:
+            return check(
+                matrix,
+                k,
+                above=above,
+                below=below,
+                rows=rows,
+                rerank=rerank,
+                random_state=random_state,
+                n_jobs=n_jobs,
+                progress=progress,
+            )
 
     def known_in_row(self, row: int, columns: IntArray) -> FloatArray:
         """Return what the matrix knows exactly of a row's entries; NaN for the rest."""
@@ -155,6 +168,20 @@ class Answers(Factors):
             self.evaluations += spent
             found[new] = values
         return found
+
+    @contextmanager
+    def _recording(self, journal: JournalOption) -> Iterator[Self]:
+        """Give a matrix that shares everything with this one, and writes to a journal."""
+        if journal is None:
+            yield self
+            return
+        view = copy(self)
+        view._bought = self._bought  # noqa: SLF001 - its own
+        view.source = replace(self.source, journal=as_journal(journal))
+        try:
+            yield view
+        finally:
+            self.evaluations = view.evaluations
 
     @cached_property
     def _bought(self) -> Bought:

@@ -115,7 +115,7 @@ def extended(matrix: FactoredMatrix, new_items: Any, n_jobs: int, progress: Any)
         "core": matrix.core,
         "right": right,
         "known": known,
-        "source": grown.source,
+        "source": replace(grown.source, journal=None),
         "evaluations": matrix.evaluations + spent,
         "error": None,
     }

@@ -19,6 +19,7 @@ from fewpairs.factored import derived
 from fewpairs.factored.answers import Answers
 from fewpairs.factored.embedding import EmbeddingMap, one_sided_map, symmetric_map
 from fewpairs.factored.source import Source
+from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.known import Known
 from fewpairs.similarities.cost import Cost
 
@@ -148,13 +149,22 @@ class FactoredMatrix(Answers):
             return self
         return self._with(**derived.symmetrized(self))
 
-    def extend(self, new_items: Any, *, n_jobs: int = 1, progress: Any = None) -> FactoredMatrix:
+    def extend(
+        self,
+        new_items: Any,
+        *,
+        n_jobs: int = 1,
+        progress: Any = None,
+        journal: JournalOption = None,
+    ) -> FactoredMatrix:
         """Return a larger matrix; each new item costs its similarities with the landmarks.
 
         Entries between two new items come through the core; self-similarities are evaluated where
-        the diagonal was. A matrix between two sets of items gets new rows.
+        the diagonal was. A matrix between two sets of items gets new rows. With `journal`, a
+        folder, evaluations are looked up and written down there.
         """
-        return self._with(**derived.extended(self, new_items, n_jobs, progress))
+        with self._recording(journal) as matrix:
+            return self._with(**derived.extended(matrix, new_items, n_jobs, progress))
 
     def in_own_numbers(self, power: int, known: Known) -> FactoredMatrix:
         """Return K, if this matrix was made for 2^power·K; `known` is what is known of K."""

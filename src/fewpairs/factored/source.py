@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.errors import NotAttachedError
 from fewpairs.items.items import Items, as_items
+from fewpairs.oracle.journal.journal import Journal
 from fewpairs.oracle.known import Lines
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.similarities.base import Similarity
@@ -42,6 +43,8 @@ class Source:
         evaluated for it.
     power : int
         0 for similarities of ordinary size.
+    journal : Journal or None
+        Where what is evaluated here is written down, for the time of a call.
     """
 
     items: Items | None = None
@@ -54,6 +57,7 @@ class Source:
     symmetric: bool = True
     derived: str = ""
     power: int = 0
+    journal: Journal | None = None
 
     def transposed(self) -> Source:
         """Return the source of the transpose."""
@@ -96,7 +100,12 @@ class Source:
             return self._compare_row(items, similarity, new, n_jobs, progress)
         landmarks = np.union1d(self.left_landmarks, self.right_landmarks)
         ask = partial(
-            Oracle, similarity=similarity, n_jobs=n_jobs, progress=progress, resumable=False
+            Oracle,
+            similarity=similarity,
+            n_jobs=n_jobs,
+            progress=progress,
+            resumable=False,
+            journal=self.journal,
         )
         if similarity.symmetric:
             oracle = ask(new, others=items.subset(landmarks))
@@ -127,7 +136,13 @@ class Source:
         assert self.left_landmarks is not None  # noqa: S101 - the caller looked
         to = others.subset(self.left_landmarks)
         oracle = Oracle(
-            new, similarity, others=to, n_jobs=n_jobs, progress=progress, resumable=False
+            new,
+            similarity,
+            others=to,
+            n_jobs=n_jobs,
+            progress=progress,
+            resumable=False,
+            journal=self.journal,
         )
         forth = oracle.columns(np.arange(len(self.left_landmarks)))
         return Grown(
@@ -151,7 +166,14 @@ class Source:
         """Evaluate one item against some others; return the values and what they cost."""
         others = self._across("an exact score").subset(candidates)
         similarity = self._similarity("an exact score")
-        oracle = Oracle(query, similarity, others=others, n_jobs=n_jobs, resumable=False)
+        oracle = Oracle(
+            query,
+            similarity,
+            others=others,
+            n_jobs=n_jobs,
+            resumable=False,
+            journal=self.journal,
+        )
         return oracle.rows([0]).ravel(), oracle.evaluations
 
     def _items(self, purpose: str) -> Items:
@@ -216,7 +238,8 @@ class Grown:
 
     def own(self) -> tuple[FloatArray, int]:
         """Return the new items' self-similarities, evaluated unless declared, and their price."""
-        oracle = Oracle(self.new, self.source.similarity, resumable=False)
+        source = self.source
+        oracle = Oracle(self.new, source.similarity, resumable=False, journal=source.journal)
         return oracle.diagonal(), oracle.evaluations
 
     def columns(self, old: Lines) -> Lines:

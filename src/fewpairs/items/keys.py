@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from fewpairs.errors import InputError
-from fewpairs.items.items import Items
+from fewpairs.errors import InputError, JournalWarning, warn
+from fewpairs.items.items import Items, is_missing
 
 #: One key has so many bytes: among a billion items, two share theirs with a chance of 1e-21.
 SIZE = 16
@@ -33,7 +33,8 @@ def item_keys(items: Items, key: KeyOption = None) -> Keys:
     """Return one key for each item.
 
     Texts, numbers, vectors, and lists, mappings, tuples and dataclasses of these are known by what
-    they hold: neither their position nor the layout of an array matters.
+    they hold: neither their position nor the layout of an array matters. Single numbers are known
+    by their kind too: a function that writes them down sees 1, 1.0 and True as three things.
 
     Parameters
     ----------
@@ -45,18 +46,56 @@ def item_keys(items: Items, key: KeyOption = None) -> Keys:
     -------
     ndarray of 16-byte strings
     """
-    if callable(key):
-        return content_keys(encoded(key(item), "the key of an item") for item in items)
-    if key is not None:
-        given = list(key)
-        if len(given) != len(items):
-            raise InputError(
-                f"there are {len(given):,} keys for {len(items):,} items.",
-                "Key k is what the journal calls item k.",
-                "Pass one key for each item, or a function that makes it.",
+    if key is None:
+        return content_keys(_contents(items))
+    if not callable(key) and not isinstance(key, Iterable):
+        raise InputError(
+            f"the keys of the items are a {type(key).__name__}.",
+            "They are what the journal calls the items.",
+            "Pass one key for each item, or a function that makes it.",
+        )
+    given = [key(item) for item in items] if callable(key) else list(key)
+    if len(given) != len(items):
+        raise InputError(
+            f"there are {len(given):,} keys for {len(items):,} items.",
+            "Key k is what the journal calls item k.",
+            "Pass one key for each item, or a function that makes it.",
+        )
+    missing = next((k for k, name in enumerate(given) if is_missing(name)), None)
+    if missing is not None:
+        raise InputError(
+            f"the key of item {items.describe(missing)} is {given[missing]!r}.",
+            "All items without a key would be one to the journal.",
+            "Give each item a key that no other item has.",
+        )
+    keys = content_keys(encoded(name, "the key of an item") for name in given)
+    _warn_of_shared(keys, items, given)
+    return keys
+
+
+def _warn_of_shared(keys: Keys, items: Items, given: list[Any]) -> None:
+    """Warn of a key that belongs to items of different content, where that can be told."""
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    own = first[inverse.reshape(-1)].tolist()
+    listed = list(items)
+    shared = [k for k, other in enumerate(own) if k != other and _differ(listed, k, other)]
+    if shared:
+        k = shared[0]
+        warn(
+            JournalWarning(
+                f"{len(shared):,} items have the key of another one that holds something else, the "
+                f"first of them {items.describe(k)}, with the key {given[k]!r:.100} of item "
+                f"{items.describe(own[k])}. To the journal they are the same item: what is "
+                "evaluated for one stands for all."
             )
-        return content_keys(encoded(name, "the key of an item") for name in given)
-    return content_keys(_contents(items))
+        )
+
+
+def _differ(listed: list[Any], k: int, other: int) -> bool:
+    try:
+        return encoded(listed[k], "an item") != encoded(listed[other], "an item")
+    except InputError:
+        return False  # they have no content that could be told, which is what keys are for
 
 
 def content_keys(contents: Iterable[bytes]) -> Keys:
@@ -73,6 +112,9 @@ def _contents(items: Items) -> Iterator[bytes]:
     if sp.issparse(values):
         yield from _sparse_rows(sp.csr_array(values, copy=True))
     elif isinstance(values, np.ndarray) and (plain := _as_floats(values)) is not None:
+        if values.ndim == 1 and values.dtype.kind != "f":
+            yield from map(_number, values.tolist())
+            return
         mark = b"n" if values.ndim == 1 else _vector_mark(values.shape[1:])
         rows = np.ascontiguousarray(plain).reshape(len(plain), -1)
         yield from (mark + row.tobytes() for row in rows)
@@ -153,6 +195,9 @@ def _composed(value: Any, what: str) -> bytes:
     if isinstance(value, Mapping):
         pairs = ((encoded(k, what), encoded(v, what)) for k, v in value.items())
         return framed(b"d", sorted(framed(b"e", pair) for pair in pairs))
+    if isinstance(value, tuple) and hasattr(value, "_fields"):  # named: order is not all of it
+        pairs_of = zip(value._fields, value, strict=True)
+        return framed(b"k", (encoded(part, what) for pair in pairs_of for part in pair))
     if isinstance(value, (list, tuple, np.ndarray)):
         return framed(b"l", (encoded(part, what) for part in value))
     if isinstance(value, AbstractSet):
@@ -170,10 +215,12 @@ def _composed(value: Any, what: str) -> bytes:
 
 
 def _number(value: Any) -> bytes:
-    try:
-        plain = float(value)
-    except OverflowError:
-        return b"i" + str(int(value)).encode()
+    """Return a number's kind and value: true or false, whole, or real."""
+    if isinstance(value, (bool, np.bool_)):
+        return b"t" if value else b"f"
+    if isinstance(value, (int, np.integer)):
+        return b"i" + hex(int(value)).encode()  # Python refuses to write long ones in decimals
+    plain = float(value)
     if plain == value or plain != plain:  # noqa: PLR0124 - NaN
         return b"n" + struct.pack("<d", plain)
-    return b"i" + repr(value).encode()
+    return b"g" + repr(value).encode()

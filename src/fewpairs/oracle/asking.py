@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
 
 from fewpairs.arrays import FloatArray
@@ -52,7 +51,6 @@ class _Ended:
 class Asking(Recorded):
     """Lets requests through to the similarity; the gate says of which items, and in which run."""
 
-    symmetric: bool
     n_jobs: int
     progress: ProgressOption
     _resumable: bool
@@ -148,9 +146,13 @@ class Asking(Recorded):
 
         assert self._watching is not None  # noqa: S101 - the caller has begun it
         caller = self._caller
-        work = partial(evaluate, self._asked, self._left, self._right, caller=caller)
-        threads = caller.threads(self._asked, self.n_jobs)
-        for request, outcome in answer_all(needed(), work, threads):
+        asked, sides = self._asked, (self._left, self._right)
+
+        def work(request: Request) -> Outcome:
+            return evaluate(asked, *sides, request, caller, heard=self._hearing(request))
+
+        threads = caller.threads(asked, self.n_jobs)
+        for request, outcome in answer_all(self._expected(needed()), work, threads):
             kept = False
             while not kept:
                 try:

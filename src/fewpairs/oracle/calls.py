@@ -6,17 +6,20 @@ import asyncio
 import threading
 import time
 import weakref
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from functools import partial
 from typing import Any, TypeAlias
 
 from fewpairs.errors import FewpairsError, HungCallsWarning, warn
+from fewpairs.oracle import hearing
 from fewpairs.oracle.elsewhere import LateError, Workers, run_async
 from fewpairs.oracle.waiting import LONGEST_WAIT, Pace, asked_for, backoff
 from fewpairs.similarities.base import Pair, Similarity, is_async
 from fewpairs.similarities.patience import NO_PATIENCE, Patience
 
 Function: TypeAlias = Callable[..., Any]
+#: Takes places, answers, and whether they should be safe before anything else is done.
+Told: TypeAlias = Callable[[list[int], list[Any], bool], None]
 
 #: Calls of an async function under way at once, where nothing is declared.
 _IN_FLIGHT = 8
@@ -49,6 +52,12 @@ class Gathered:
     def places(self) -> list[int]:
         """Places of the pairs that were answered."""
         return [k for k, answer in enumerate(self.answers) if answer is not _NOTHING]
+
+    def tell(self, told: Told, places: Iterable[int], *, at_once: bool) -> None:
+        """Tell of the answers at some places."""
+        there = [k for k in places if self.answers[k] is not _NOTHING]
+        if there:
+            told(there, [self.answers[k] for k in there], at_once)
 
 
 class Caller:
@@ -110,12 +119,19 @@ class Caller:
         once = partial(self._now, function, args)
         return _at_once(self._attempts(once, _sleep, patient=patient))
 
-    def each(self, function: Function, pairs: list[Pair]) -> Gathered:
-        """Call a function of two items for every pair; end at the first failure, or skip it."""
+    def each(self, function: Function, pairs: list[Pair], told: Told | None = None) -> Gathered:
+        """Call a function of two items for every pair; end at the first failure, or skip it.
+
+        Of answers `told` is told as they come: their places, what they are, and whether they took
+        so long that they should be safe before the next.
+        """
         gathered = Gathered(len(pairs))
+        untold, told_at = 0, time.perf_counter()
+        answered_at = told_at
         try:
             if is_async(function):
-                run_async(self._side_by_side(function, pairs, gathered), self.patience.timeout)
+                work = self._side_by_side(function, pairs, gathered, told)
+                run_async(work, self.patience.timeout)
                 return gathered
             for k, (a, b) in enumerate(pairs):
                 try:
@@ -124,6 +140,15 @@ class Caller:
                     gathered.failures[k] = error
                     if self.patience.on_error != "skip" or isinstance(error, SystemExit):
                         break
+                if told is None:
+                    continue
+                now = time.perf_counter()
+                if now - answered_at >= hearing.SLOW or now - told_at >= hearing.OFTEN:
+                    gathered.tell(told, range(untold, k + 1), at_once=True)
+                    untold, told_at = k + 1, now
+                answered_at = now
+            if told is not None:
+                gathered.tell(told, range(untold, len(pairs)), at_once=False)
         except LateError:  # the loop itself hangs, whichever of the pairs under way did it
             first = next(k for k, answer in enumerate(gathered.answers) if answer is _NOTHING)
             gathered.failures[first] = self._too_long()
@@ -132,7 +157,7 @@ class Caller:
         return gathered
 
     async def _side_by_side(
-        self, function: Function, pairs: list[Pair], gathered: Gathered
+        self, function: Function, pairs: list[Pair], gathered: Gathered, told: Told | None
     ) -> None:
         """Have a few calls under way at a time; after a failure begin no others."""
         waiting = iter(range(len(pairs)))
@@ -149,6 +174,8 @@ class Caller:
                 except Exception as error:  # noqa: BLE001 - whatever the function raises
                     gathered.failures[k] = error
                     stopped = stopped or self.patience.on_error != "skip"
+                if told is not None:  # they come together, and the next may take its time
+                    gathered.tell(told, (k,), at_once=True)
 
         few = min(self._in_flight, len(pairs))
         await asyncio.gather(*(one_after_the_other() for _ in range(few)))

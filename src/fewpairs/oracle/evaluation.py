@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
+from math import isfinite
+from typing import Any
+
 import numpy as np
 
 from fewpairs.errors import FailedCallError, NonFiniteError, SimilarityError
 from fewpairs.items.items import Items
 from fewpairs.numerics import parts
+from fewpairs.oracle import hearing
 from fewpairs.oracle.calls import Caller
+from fewpairs.oracle.hearing import Heard
 from fewpairs.oracle.outcome import Outcome, answered, checked, raised
 from fewpairs.oracle.requests import Rectangle, Request, Scattered
 from fewpairs.similarities.base import Similarity
@@ -21,6 +28,7 @@ def evaluate(
     caller: Caller,
     *,
     patient: bool = True,
+    heard: Heard | None = None,
 ) -> Outcome:
     """Ask the similarity for one request, in the way in which it is written.
 
@@ -34,19 +42,22 @@ def evaluate(
         Makes the calls.
     patient : bool, default=True
         Whether a call that has failed is made again.
+    heard : callable, optional
+        Is told of answers as they come.
 
     Returns
     -------
     Outcome
         A fault is returned, not raised, so that what was evaluated before it can be kept.
     """
-    outcome = _evaluated(similarity, left, right, request, caller, patient=patient)
+    outcome = _evaluated(similarity, left, right, request, caller, patient=patient, heard=heard)
     fault = outcome.error
     if caller.patience.on_error != "skip" or not isinstance(fault, FailedCallError):
         return outcome
-    if fault.pair is not None and request.size > 1:  # asked pair by pair, and skipped so
+    by_pair = fault.pair is not None and request.size > 1  # those have skipped what they could
+    if by_pair or _exits(fault.__cause__):
         return outcome
-    return _around_failures(similarity, left, right, request, caller)
+    return _around_failures(similarity, left, right, request, caller, heard)
 
 
 def _evaluated(
@@ -57,7 +68,9 @@ def _evaluated(
     caller: Caller,
     *,
     patient: bool,
+    heard: Heard | None,
 ) -> Outcome:
+    begun = time.perf_counter()
     by_block = isinstance(request, Rectangle) and similarity.block is not None
     shape = request.shape
     try:
@@ -74,9 +87,9 @@ def _evaluated(
             pairs = list(zip(left.take(rows), right.take(columns), strict=True))
             answer = caller.call(similarity.pairs, pairs, patient=patient)
         elif similarity.pair is not None:
-            return _pair_by_pair(similarity, left, right, request, caller)
+            return _pair_by_pair(similarity, left, right, request, caller, heard)
         else:
-            return _row_by_row(similarity, left, right, request, caller)
+            return _row_by_row(similarity, left, right, request, caller, heard)
     except BaseException as error:  # noqa: BLE001 - whatever the function raises, or Ctrl-C
         nothing = np.full(shape, np.nan)
         if not isinstance(error, (Exception, SystemExit)):
@@ -84,19 +97,38 @@ def _evaluated(
         fault = raised(error, left, right, request)
         return Outcome(nothing, request.size, fault)
     flat = (request.size,) if not by_block else shape
-    return checked(answer, flat, left, right, request)
+    outcome = checked(answer, flat, left, right, request)
+    if heard is not None:
+        heard(request, outcome.values, at_once=time.perf_counter() - begun >= hearing.SLOW)
+    return outcome
 
 
 def _pair_by_pair(
-    similarity: Similarity, left: Items, right: Items, request: Request, caller: Caller
+    similarity: Similarity,
+    left: Items,
+    right: Items,
+    request: Request,
+    caller: Caller,
+    heard: Heard | None,
 ) -> Outcome:
     assert similarity.pair is not None  # noqa: S101 - the caller looked
     rows, columns = request.pairs()
     pairs = list(zip(left.take(rows), right.take(columns), strict=True))
-    gathered = caller.each(similarity.pair, pairs)
+    kind = type(request) if isinstance(request, Scattered) else Scattered
+
+    def told(places: list[int], answers: list[Any], at_once: bool) -> None:
+        assert heard is not None  # noqa: S101 - or nothing is told
+        at = places if len(places) > 1 else slice(places[0], places[0] + 1)
+        some = kind(rows[at], columns[at])
+        plain = all(type(answer) is float and isfinite(answer) for answer in answers)
+        values = np.array(answers) if plain else answered(answers, left, right, some).values
+        heard(some, values, at_once=at_once)
+
+    gathered = caller.each(similarity.pair, pairs, None if heard is None else told)
     there = gathered.places
     if len(there) == len(pairs):
-        return answered(gathered.answers, left, right, request)
+        outcome = answered(gathered.answers, left, right, request)
+        return replace(outcome, interrupt=gathered.interrupt)  # it may come with the last answer
     answers = [gathered.answers[k] for k in there]
     outcome = answered(answers, left, right, Scattered(rows[there], columns[there]))
     values = np.full(request.size, np.nan)
@@ -105,17 +137,23 @@ def _pair_by_pair(
     interrupt, failed = gathered.interrupt, gathered.failures
     asked = len(there) + len(failed) + (interrupt is not None)
     error, skipped = outcome.error, bool(failed)
+    exits = [k for k, fault in failed.items() if _exits(fault)]
     # To skip a pair is to go on with the others; what keeps these from being asked for is a fault.
     unasked = asked < request.size and interrupt is None
-    if failed and (unasked or caller.patience.on_error != "skip"):
-        at = min(failed)
+    if failed and (exits or unasked or caller.patience.on_error != "skip"):
+        at = min(exits or failed)
         single = Scattered(rows[at : at + 1], columns[at : at + 1])
         error, skipped = raised(failed[at], left, right, single), False
     return Outcome(values, asked, None if interrupt else error, interrupt, skipped)
 
 
 def _around_failures(
-    similarity: Similarity, left: Items, right: Items, request: Request, caller: Caller
+    similarity: Similarity,
+    left: Items,
+    right: Items,
+    request: Request,
+    caller: Caller,
+    heard: Heard | None,
 ) -> Outcome:
     """Halve a request whose call has failed until the pairs are found that fail by themselves.
 
@@ -138,7 +176,9 @@ def _around_failures(
         else:
             half = type(request)(request.rows[part], request.columns[part])
         single = half.size == 1
-        outcomes.append(evaluate(similarity, left, right, half, caller, patient=single))
+        outcomes.append(
+            evaluate(similarity, left, right, half, caller, patient=single, heard=heard)
+        )
         if _ends(outcomes[-1], caller):
             break
     values = np.full(shape, np.nan)
@@ -154,7 +194,12 @@ def _around_failures(
 
 
 def _row_by_row(
-    similarity: Similarity, left: Items, right: Items, request: Request, caller: Caller
+    similarity: Similarity,
+    left: Items,
+    right: Items,
+    request: Request,
+    caller: Caller,
+    heard: Heard | None,
 ) -> Outcome:
     """Serve scattered pairs of a block-only similarity, row by row, as wide as it allows."""
     rows, columns = request.pairs()
@@ -168,8 +213,13 @@ def _row_by_row(
     lines = np.split(order, starts)
     for mine in (line[part] for line in lines for part in parts(len(line), width)):
         line = Rectangle(rows[mine[:1]], columns[mine])
+        begun = time.perf_counter()
         outcome = evaluate(similarity, left, right, line, caller)
         values[mine] = outcome.values.ravel()
+        if heard is not None:  # as pairs: whether their order is on record is known only here
+            part = type(request)(rows[mine], columns[mine])
+            at_once = time.perf_counter() - begun >= hearing.SLOW
+            heard(part, values[mine], at_once=at_once)
         asked, skipped = asked + outcome.asked, skipped or outcome.skipped
         missing = outcome.error or missing
         if _ends(outcome, caller):
@@ -182,3 +232,8 @@ def _ends(outcome: Outcome, caller: Caller) -> bool:
     """Whether a part of a request keeps the other parts from being asked for."""
     skips = caller.patience.on_nonfinite == "skip" and isinstance(outcome.error, NonFiniteError)
     return outcome.interrupt is not None or (outcome.error is not None and not skips)
+
+
+def _exits(fault: BaseException | None) -> bool:
+    """Whether a call has failed because the program is to end: no pair is skipped for that."""
+    return isinstance(fault, SystemExit)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Self
 
 from fewpairs.arrays import FloatArray
@@ -12,6 +13,7 @@ from fewpairs.errors import FewpairsError, SimilarityError, UnwritableError
 from fewpairs.items.items import Items
 from fewpairs.oracle.calls import Caller
 from fewpairs.oracle.evaluation import evaluate
+from fewpairs.oracle.hearing import Heard
 from fewpairs.oracle.journal.identity import recorder_of
 from fewpairs.oracle.journal.journal import Journal, JournalOption, as_journal
 from fewpairs.oracle.journal.recorder import Recorder
@@ -19,6 +21,7 @@ from fewpairs.oracle.ledger import Ledger
 from fewpairs.oracle.memory import Memory
 from fewpairs.oracle.planner import Planner
 from fewpairs.oracle.requests import Request
+from fewpairs.oracle.symmetry import square_asymmetry
 from fewpairs.similarities.base import Similarity
 
 
@@ -29,6 +32,7 @@ class Recorded:
     items: Items
     others: Items
     square: bool
+    symmetric: bool
     planner: Planner
     _left: Items
     _right: Items
@@ -81,6 +85,32 @@ class Recorded:
             self._fail(fault)
         return outcome.values
 
+    def _expected(self, requests: Iterator[Request]) -> Iterator[Request]:
+        """Tell the journal of requests in their order, before they are evaluated."""
+        for request in requests:
+            if self._recorder is not None:
+                self._recorder.expect(request)
+            yield request
+
+    def _hearing(self, request: Request) -> Heard | None:
+        """Return what is told of answers to a request as they come."""
+        return None if self._recorder is None else partial(self._hear, self._recorder, request)
+
+    def _hear(
+        self,
+        recorder: Recorder,
+        request: Request,
+        part: Request,
+        values: FloatArray,
+        *,
+        at_once: bool,
+    ) -> None:
+        if self.symmetric:
+            uneven, values = square_asymmetry(self.items, part, values)
+            if uneven is not None:
+                return  # must not be found again
+        recorder.hear(request, part, values, at_once=at_once)
+
     def _written_down(
         self, request: Request, values: FloatArray, *, repeatable: bool
     ) -> tuple[FloatArray, FewpairsError | None]:
@@ -102,6 +132,7 @@ class Recorded:
                 self._recorder.add(request, values)
         except (UnwritableError, SimilarityError) as error:
             fault = error
+        self._recorder.forget(request)
         return self.similarity.from_underlying(values), fault
 
     def _written_out(self) -> UnwritableError | None:

@@ -18,6 +18,8 @@ from fewpairs.run.arguments import as_oracle
 
 #: Items whose square is evaluated, where the user has not said how many; at least the second.
 _SAMPLE, _SMALLEST = 50, 10
+#: A look costs at most this part of all pairs: dearer, and one might as well evaluate them.
+_PART_OF_ALL = 4
 #: Pairs that are asked for in both orders, and pairs that are asked for twice: at most so many, and
 #: so few of a small sample. A similarity that depends on the order, or on chance, does so for most
 #: pairs.
@@ -114,7 +116,7 @@ def inspect(
         its pairs in both orders; up to 20 pairs are asked for twice, and one more before the
         clock starts, where a similarity is written both as pairs and as a block. By default 50
         items (1,495 evaluations of a symmetric ``pair``); fewer, but ten, where that would be more
-        than all pairs.
+        than a quarter of all pairs.
     random_state : int, Generator, RandomState or None, default=0
     journal : str, Path, Journal or None, default=None
         As for `approximate`.
@@ -180,7 +182,7 @@ def _pairs_in_both_orders(count: int) -> int:
 
 
 def _affordable_sample(planner: Planner) -> int:
-    """Return 50, or fewer where that would cost more than all pairs."""
+    """Return 50, or fewer where that would cost more than a quarter of all pairs."""
 
     def price(count: int) -> int:
         twice = 2 * _pairs_in_both_orders(count) if planner.symmetric else 0
@@ -188,7 +190,8 @@ def _affordable_sample(planner: Planner) -> int:
         return planner.price_of_square(count) + more
 
     most = min(_SAMPLE, planner.n)
-    return most_affordable(price, most, planner.price_of_everything, least=min(_SMALLEST, most))
+    limit = planner.price_of_everything // _PART_OF_ALL
+    return most_affordable(price, most, limit, least=min(_SMALLEST, most))
 
 
 def _difference(

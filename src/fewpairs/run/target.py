@@ -12,14 +12,16 @@ from fewpairs.error.audit import judge
 from fewpairs.error.estimate import CurvePoint
 from fewpairs.errors import TargetMissedWarning, warn
 from fewpairs.factored.matrix import FactoredMatrix
-from fewpairs.methods.base import Fit, assemble
+from fewpairs.methods.base import Fit, Method, assemble
 from fewpairs.numerics import most_affordable
 from fewpairs.oracle.oracle import Oracle
+from fewpairs.parallel import memory_ceiling
 from fewpairs.run.judging import TINY, Judges
 from fewpairs.run.plan import Plan
-from fewpairs.run.pricing import Target
+from fewpairs.run.pricing import Target, peak_memory
 
 REACHED = "the target was reached"
+FULL = "no more columns fit under the memory ceiling"
 #: Steps multiply the landmarks by something between these: smaller ones would not be seen through
 #: the noise, larger ones trust a slope too far. They go half of the way that the curve so far
 #: suggests: each step costs only arithmetic, and overshooting costs evaluations.
@@ -77,14 +79,17 @@ def grow_to_target(
         room = target.most - oracle.spent - target.audit * oracle.planner.per_entry
         price = partial(method.price_of_step, oracle.planner, fit, count)
         larger = most_affordable(price, _next_count(curve, target, n), room, least=count)
+        memory = partial(_memory_of_step, oracle, method)
+        fitting = most_affordable(memory, larger, memory_ceiling(), least=count)
         reason = (
             REACHED
             if error.high <= target.error
             else _end(curve, larger, n, target.error if plan.put_back else 0.0)
+            or (FULL if fitting == count else "")
         )
         if reason:
             break
-        count = larger
+        count = fitting
     if reason == REACHED:
         verdict.warned()
     else:
@@ -107,6 +112,16 @@ def grow_to_target(
         if error.low == error.high:
             error = judge(matrix, oracle, judges.audit, plan.interval).estimate
     return matrix.judged(error, oracle.spent, curve=curve, stopped_because=reason)
+
+
+def _memory_of_step(oracle: Oracle, method: Method, count: int) -> int:
+    """Return the bytes of a further step: as for a run, and its columns twice more.
+
+    While room is made for them they lie beside those of the step before, and some room is made
+    ahead.
+    """
+    alone = peak_memory(method, oracle.planner, count, judged=True)
+    return alone + 2 * method.memory(oracle.planner, count)
 
 
 def _end(curve: list[CurvePoint], larger: int, n: int, target: float) -> str:

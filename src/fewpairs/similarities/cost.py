@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -37,7 +38,7 @@ class Cost:
         if isinstance(value, Cost):
             return value
         amount, currency = _read(value) or (None, "")
-        if amount is None or amount <= 0:
+        if amount is None or not 0 < float(amount) < math.inf:
             raise InputError(
                 f"cost is {value!r}.",
                 "It is the price of one evaluation.",
@@ -94,7 +95,7 @@ def _read(value: Any) -> tuple[Decimal, str] | None:
     if is_number(value):
         return Decimal(repr(float(value))), ""
     match = _AMOUNT.fullmatch(value.strip()) if isinstance(value, str) else None
-    if match is None or (match[1] and match[3]):
+    if match is None or (match[1] and match[3]) or "%" in (match[1], match[3]):  # a share
         return None
     try:
         return Decimal(match[2].replace("_", "")), match[1] or match[3]

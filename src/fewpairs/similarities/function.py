@@ -201,6 +201,7 @@ def as_similarity(candidate: Any) -> Similarity:
             "Set symmetric = True or False, and define at least one of pair, pairs, block.",
         )
     check_block_size(given.block_size)
+    _check_parameters(given)
     if given.cost is not None and not isinstance(given.cost, Cost):
         given = given.with_cost(given.cost)
     if not isinstance(given.patience, Patience):
@@ -210,6 +211,18 @@ def as_similarity(candidate: Any) -> Similarity:
             "Use its method with_patience(retry=…, timeout=…), or pass both to the run.",
         )
     return given
+
+
+def _check_parameters(given: Similarity) -> None:
+    try:
+        _ = given.fingerprint
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"the parameters of {type(given).__name__} {given.name!r} cannot be written as JSON: "
+            f"{error}.",
+            "Files and journals know a similarity by its name and its parameters.",
+            "Pass a mapping from texts to numbers and texts.",
+        ) from error
 
 
 def _by_name(name: str) -> Similarity:

@@ -58,6 +58,8 @@ class Patience:
 
 
 NO_PATIENCE = Patience()
+#: Seconds, some 46 days: on some systems no thread can wait for longer.
+_LONGEST = 4_000_000
 
 
 def changed(patience: Patience, **given: Any) -> Patience:
@@ -87,6 +89,13 @@ def _positive(name: str, value: Any) -> float:
             f"{name} is {value!r}.",
             "It is a number of calls." if name == "per_second" else "It is a number of seconds.",
             "Pass a positive number.",
+        )
+    seconds = 1 / value if name == "per_second" else value
+    if seconds > _LONGEST:
+        raise InputError(
+            f"{name} is {value!r}.",
+            f"Nobody waits for more than {_LONGEST:,} seconds, and few systems can.",
+            "Leave it out, or pass a number that is meant.",
         )
     return float(value)
 

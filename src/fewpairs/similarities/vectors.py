@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -84,9 +84,13 @@ class VectorSimilarity(Similarity):
         self._identified = not callable(metric) or bool(name and version)
         if callable(metric):
             self.version = "" if version is None else str(version)
-            self.parameters = {"of": "dot"}
-        else:
-            self.parameters = {name: getattr(self, name) for name in METRICS[metric].parameters}
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:  # type: ignore[override]
+        """What the values depend on, as it is now: attributes may be set by hand."""
+        if callable(self.metric):
+            return {"of": "dot"}
+        return {name: getattr(self, name) for name in METRICS[self.metric].parameters}
 
     @property
     def identity(self) -> str | None:

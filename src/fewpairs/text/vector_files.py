@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import gzip
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -68,20 +68,53 @@ def _open(path: Path, start: bytes) -> IO[bytes]:
     return cast("IO[bytes]", gzip.open(path, "rb")) if start == _GZIP else path.open("rb")
 
 
+Writer = Callable[[IO[bytes], Sequence[str], npt.NDArray[Any]], None]
+
+
+def writer_for(path: Path) -> Writer:
+    """Return what writes a file of this name, or refuse the name."""
+    name = path.name.lower()
+    for ending, writer in _WRITERS.items():
+        if name.endswith(ending):
+            return writer
+    raise InputError(
+        f"{path.name} does not end in {' or '.join(_WRITERS)}.",
+        "The ending decides how word vectors are written.",
+        "Name the file .npz to load it fast, .txt or .txt.gz to read it elsewhere.",
+    )
+
+
 def write(path: Path, words: Sequence[str], array: npt.NDArray[Any]) -> None:
-    """Write ``.npz``, or word2vec text where the name ends in ``.txt``; whole or not at all."""
-    if path.suffix == ".txt":
+    """Write what the name's ending says, ``.npz`` or word2vec text; whole or not at all."""
+    writer = writer_for(path)
+    if writer is not _write_npz:
         _refuse_unwritable_words(words)
-    with atomic(path) as unfinished:
-        if path.suffix == ".txt":
-            with unfinished.open("w", encoding="utf-8", newline="\n") as file:
-                file.write(f"{len(words)} {array.shape[1]}\n")
-                for word, row in zip(words, array, strict=True):
-                    file.write(f"{word} {' '.join(map(repr, row.tolist()))}\n")
-        else:
-            with unfinished.open("wb") as binary:
-                arrays: dict[str, Any] = pack_words(words) | {"vectors": array}
-                np.savez(binary, **arrays)
+    with atomic(path) as unfinished, unfinished.open("wb") as file:
+        writer(file, words, array)
+
+
+def _write_npz(file: IO[bytes], words: Sequence[str], array: npt.NDArray[Any]) -> None:
+    arrays: dict[str, Any] = pack_words(words) | {"vectors": array}
+    np.savez(file, **arrays)
+
+
+def _write_text(file: IO[bytes], words: Sequence[str], array: npt.NDArray[Any]) -> None:
+    file.write(f"{len(words)} {array.shape[1]}\n".encode())
+    for word, row in zip(words, array, strict=True):
+        file.write(f"{word} {' '.join(map(repr, row.tolist()))}\n".encode())
+
+
+def _write_packed_text(file: IO[bytes], words: Sequence[str], array: npt.NDArray[Any]) -> None:
+    # Without name and time: the same vectors give the same file.
+    with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as inner:
+        _write_text(cast("IO[bytes]", inner), words, array)
+
+
+_WRITERS: dict[str, Writer] = {
+    ".npz": _write_npz,
+    ".txt": _write_text,
+    ".txt.gz": _write_packed_text,
+}
 
 
 def _refuse_unwritable_words(words: Sequence[str]) -> None:

@@ -96,7 +96,7 @@ class WordVectors:
         return cls(*vector_files.read(Path(path), mmap=mmap))
 
     def save(self, path: str | Path) -> None:
-        """Write an ``.npz`` file (no pickle), or a word2vec text if the name ends in ``.txt``."""
+        """Write an ``.npz`` file (no pickle), or word2vec text: ``.txt`` or ``.txt.gz``."""
         vector_files.write(Path(path), self.words, self.array)
 
     @property

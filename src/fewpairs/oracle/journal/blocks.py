@@ -23,8 +23,8 @@ from fewpairs.items.keys import SIZE, Keys
 from fewpairs.oracle.requests import Ordered, Rectangle, Request, Scattered
 
 _KIND = "journal block"
-#: Kinds of records, by their numbers in a file.
-_KINDS: tuple[type[Rectangle | Scattered], ...] = (Rectangle, Scattered, Ordered)
+#: Kinds of records, by their numbers in files.
+KINDS: tuple[type[Rectangle | Scattered], ...] = (Rectangle, Scattered, Ordered)
 _SHAPE = 3
 
 
@@ -132,8 +132,7 @@ def write_block(
         As `Block` has it.
     """
     shapes = [
-        (_KINDS.index(type(r.request)), len(r.request.rows), len(r.request.columns))
-        for r in records
+        (KINDS.index(type(r.request)), len(r.request.rows), len(r.request.columns)) for r in records
     ]
     sides = [side for r in records for side in (r.request.rows, r.request.columns)]
     used, places = np.unique(np.concatenate(sides), return_inverse=True)
@@ -166,10 +165,10 @@ def _unpacked(arrays: dict[str, npt.NDArray[Any]], *, values: bool) -> Block:
     numbers = _numbers(arrays["values"]) if values else None
     records, at, value_at = [], 0, 0
     for kind, n_rows, n_columns in shapes.tolist():
-        require(0 <= kind < len(_KINDS) and min(n_rows, n_columns) >= 0, "its records do not fit")
+        require(0 <= kind < len(KINDS) and min(n_rows, n_columns) >= 0, "its records do not fit")
         ends = at + n_rows, at + n_rows + n_columns
         require(ends[1] <= len(where), "its records are longer than their places")
-        request = _KINDS[kind](where[at : ends[0]], where[ends[0] : ends[1]])
+        request = KINDS[kind](where[at : ends[0]], where[ends[0] : ends[1]])
         rectangle = kind == 0
         require(rectangle or n_rows == n_columns, "its pairs do not fit")
         shape = (n_rows, n_columns) if rectangle else (n_rows,)

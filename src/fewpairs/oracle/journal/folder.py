@@ -6,13 +6,13 @@ import hashlib
 import json
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fewpairs.errors import FileFormatError, JournalError
+from fewpairs.errors import FewpairsError, FileFormatError, JournalError
 from fewpairs.files.writing import atomic
 from fewpairs.oracle.journal.lock import unwritable
 
@@ -22,7 +22,7 @@ VERSION = 1
 DTYPES = ("float64", "float32")
 _FACTS, _SIMILARITY, SEEDS = "journal.json", "similarity.json", "seeds.json"
 LOCK = "lock"
-_BLOCK = re.compile(r"(\d{8,18})\.block")
+_BLOCK, _TAIL = (re.compile(rf"(\d{{8,18}})\.{kind}") for kind in ("block", "tail"))
 #: What a process that was killed while it made the folder may have left in it.
 _OURS = re.compile(r"lock(\.recovery)?|.*\.fewpairs-part")
 #: Descriptions are short, and nobody can make us read a long one.
@@ -52,8 +52,15 @@ class Shelf:
 
     def blocks(self) -> list[Path]:
         """Return the blocks, oldest first."""
+        return self._numbered(_BLOCK)
+
+    def tails(self) -> list[Path]:
+        """Return what is not in blocks yet, oldest first."""
+        return self._numbered(_TAIL)
+
+    def _numbered(self, name: re.Pattern[str]) -> list[Path]:
         try:
-            found = [entry for entry in self.path.iterdir() if _BLOCK.fullmatch(entry.name)]
+            found = [entry for entry in self.path.iterdir() if name.fullmatch(entry.name)]
         except FileNotFoundError:
             return []
         return sorted(found, key=lambda entry: int(entry.stem))
@@ -69,6 +76,14 @@ class Shelf:
                 if re.fullmatch(r"\d{8,18}\.block\.bad", entry.name)
             ]
         return self.path / f"{max(last, default=0) + 1:08d}.block"
+
+    def set_aside(self, bad: Iterable[Path]) -> None:
+        """Give damaged files another name, by which nobody reads them."""
+        for path in bad:
+            try:
+                path.rename(path.with_name(path.name + ".bad"))
+            except OSError as error:
+                raise unwritable(self.path, error) from error
 
     def make(self) -> None:
         """Make the folder of this similarity, with its name in it."""
@@ -112,6 +127,14 @@ class Folder:
 
     def exists(self) -> bool:
         """Say whether a journal is there; refuse what is something else, or newer."""
+        try:
+            return self._exists()
+        except FewpairsError:
+            raise
+        except (OSError, ValueError) as error:  # no name of a file, or a folder of somebody else
+            raise unwritable(self.path, error) from error
+
+    def _exists(self) -> bool:
         if (self.path / _FACTS).is_file():
             self._check(read_json(self.path / _FACTS))
             return True

@@ -63,7 +63,8 @@ class Journal:
 
     def __post_init__(self) -> None:
         """Check what was said."""
-        if not isinstance(self.folder, (str, os.PathLike)) or not str(self.folder):
+        named = isinstance(self.folder, (str, os.PathLike)) and "\0" not in str(self.folder)
+        if not named or not str(self.folder):
             raise InputError(
                 f"the folder of the journal is {self.folder!r}.",
                 "Evaluations are written to files in it.",

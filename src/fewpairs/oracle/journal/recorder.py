@@ -24,8 +24,9 @@ from fewpairs.items.keys import Keys
 from fewpairs.oracle.journal.blocks import Block, Record, read_block
 from fewpairs.oracle.journal.checking import compare, some
 from fewpairs.oracle.journal.folder import LOCK, SEEDS, read_json, write_json
+from fewpairs.oracle.journal.folding import fold
 from fewpairs.oracle.journal.journal import Journal
-from fewpairs.oracle.journal.lock import Lock, unwritable
+from fewpairs.oracle.journal.lock import Lock
 from fewpairs.oracle.journal.lookup import Lookup, Places
 from fewpairs.oracle.journal.writer import Writer
 from fewpairs.oracle.ledger import Ledger
@@ -95,7 +96,10 @@ class Recorder:
         finally:
             self._depth -= 1
             if self._depth == 0:
-                self._lock.release()
+                try:
+                    self._writer.close()
+                finally:
+                    self._lock.release()
 
     def _open(self) -> None:
         folder = self.journal.at()
@@ -109,6 +113,7 @@ class Recorder:
             self._dtype = folder.open(self.journal.dtype)
             self._shelf.check()
             self._shelf.make()
+            self._set_aside(fold(self._shelf, self._dtype))
         except BaseException:
             self._lock.release()
             raise
@@ -172,11 +177,7 @@ class Recorder:
         return some(samples, self.journal.check, len(blocks))
 
     def _set_aside(self, bad: list[Path]) -> None:
-        for path in bad:
-            try:
-                path.rename(path.with_name(path.name + ".bad"))
-            except OSError as error:
-                raise unwritable(self._shelf.path, error) from error
+        self._shelf.set_aside(bad)
         if bad:
             warn(
                 JournalWarning(
@@ -203,17 +204,43 @@ class Recorder:
             )
         return rounded.astype(np.float64)
 
+    def expect(self, request: Request) -> None:
+        """Learn of a request that is about to be evaluated."""
+        self._writer.tail.expect(request)
+
+    def hear(self, request: Request, part: Request, values: FloatArray, *, at_once: bool) -> None:
+        """Take the answer to a part of a request, from any thread, before all of it is there."""
+        try:
+            record = self._record(part, self.rounded(values))
+        except SimilarityError:
+            return  # told when the whole answer is there
+        if record is not None:
+            self._writer.tail.hear(request, record, at_once=at_once)
+
     def add(self, request: Request, values: FloatArray) -> None:
-        """Take an answer, and write a block when enough has come; NaN is left out."""
-        good = ~np.isnan(values)
-        if not good.all():
+        """Take an answer, and write a block when enough has come."""
+        record = self._record(request, values)
+        if record is not None:
+            self._writer.add(record, self._dtype, request)
+
+    def forget(self, request: Request) -> None:
+        """Learn that nothing more comes of a request."""
+        self._writer.tail.kept(request, 0)
+
+    def _record(self, request: Request, values: FloatArray) -> Record | None:
+        """Return what there is to be written of an answer; NaN is left out."""
+        missing = np.isnan(values)
+        if missing.any():
             kind = Scattered if isinstance(request, Rectangle) else type(request)
             i, j = request.pairs()
-            there = good.ravel()
-            request, values = kind(i[there], j[there]), values[good]
-        if request.size:
-            shifted = type(request)(request.rows, request.columns + self._shift)
-            self._writer.add(Record(shifted, values), self._dtype)
+            there = ~missing.ravel()
+            request, values = kind(i[there], j[there]), values[~missing]
+        if not request.size:
+            return None
+        shifted = (
+            type(request)(request.rows, request.columns + self._shift) if self._shift else request
+        )
+        return Record(shifted, values)
 
     def flush(self) -> None:
         """Write what is waiting, so that whatever happens next cannot lose it."""

@@ -13,9 +13,11 @@ import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.errors import FileFormatError, JournalError, MissingFileError, NewerVersionError
+from fewpairs.files.archive import damaged
 from fewpairs.items.keys import SIZE, Keys
 from fewpairs.oracle.journal.blocks import Block, Record, merged, read_block, write_block
 from fewpairs.oracle.journal.folder import LOCK, Folder, Shelf
+from fewpairs.oracle.journal.folding import fold, read_tail
 from fewpairs.oracle.journal.lock import Lock
 from fewpairs.oracle.requests import Ordered, Request
 from fewpairs.oracle.stores import EntryStore
@@ -62,34 +64,55 @@ def holdings(folder: Folder) -> Iterator[Holding]:
     """Say what a journal holds, similarity by similarity; values themselves are not read."""
     for shelf in folder.shelves():
         keys: list[Keys] = [np.empty(0, dtype=f"S{SIZE}")]
-        values = size = damaged = 0
+        values = size = bad = 0
         blocks = shelf.blocks()
-        for path in blocks:
+        for path in (*blocks, *shelf.tails()):
             try:
                 size += path.stat().st_size
-                block = read_block(path, shelf.checksum, values=False)
+                block = _read(path, shelf, values=False)
             except FileNotFoundError:
                 continue  # compacted in the meantime
             except FileFormatError:
-                damaged += 1
+                bad += 1
                 continue
             values += block.size
             keys.append(block.keys)
         items = len(np.unique(np.concatenate(keys)))
-        bad = len(list(shelf.path.glob("*.bad")))
-        yield Holding(shelf.identity, len(blocks), values, items, size, damaged, bad)
+        aside = len(list(shelf.path.glob("*.bad")))
+        yield Holding(shelf.identity, len(blocks), values, items, size, bad, aside)
 
 
 def faults(folder: Folder) -> Iterator[tuple[Path, str]]:
     """Read everything, and yield the files that are damaged, with what is wrong with them."""
     for shelf in folder.shelves():
-        for path in shelf.blocks():
-            try:
-                read_block(path, shelf.checksum)
-            except MissingFileError:
-                continue  # compacted in the meantime
-            except FileFormatError as error:
-                yield path, str(error).splitlines()[0]
+        for path in (*shelf.blocks(), *shelf.tails()):
+            if fault := _fault(path, shelf, newer=True):
+                yield path, fault
+
+
+def _fault(path: Path, shelf: Shelf, *, newer: bool = False) -> str:
+    """Say what is wrong with a file, if anything; a newer one is no fault unless told to be."""
+    try:
+        _read(path, shelf)
+    except MissingFileError:
+        pass  # compacted in the meantime
+    except NewerVersionError as error:
+        if not newer:
+            raise
+        return str(error).splitlines()[0]
+    except FileFormatError as error:
+        return str(error).splitlines()[0]
+    return ""
+
+
+def _read(path: Path, shelf: Shelf, *, values: bool = True) -> Block:
+    """Read a block, or what is not in one yet."""
+    if path.suffix == ".block":
+        return read_block(path, shelf.checksum, values=values)
+    block, whole = read_tail(path, shelf.checksum)
+    if not whole:
+        raise damaged(path, "the checksum of one of its records does not match")
+    return block
 
 
 def compact(folder: Folder, wait: float = 0.0) -> tuple[int, int]:
@@ -97,6 +120,7 @@ def compact(folder: Folder, wait: float = 0.0) -> tuple[int, int]:
 
     The old ones are removed when the new ones are on the disk, so that nothing is lost wherever
     this is interrupted. What is then there twice does no harm, and goes with the next attempt.
+    Damaged ones are set aside, as a run would.
     """
     lock = Lock(folder.path / LOCK)
     lock.acquire(wait)
@@ -109,10 +133,15 @@ def compact(folder: Folder, wait: float = 0.0) -> tuple[int, int]:
 
 
 def _compact_shelf(shelf: Shelf, dtype: str) -> tuple[int, int]:
+    fold(shelf, dtype)
+    bad = [path for path in shelf.blocks() if _fault(path, shelf)]
+    shelf.set_aside(bad)
     old = shelf.blocks()
     if len(old) < 2:  # noqa: PLR2004 - one is few enough
         return len(old), len(old)
-    keys = np.unique(np.concatenate([_whole(path, shelf, values=False).keys for path in old]))
+    keys = np.unique(
+        np.concatenate([read_block(path, shelf.checksum, values=False).keys for path in old])
+    )
     seen, new = EntryStore(), 0
     for matrix, records in _gathered(old, shelf, keys, seen):
         write_block(shelf.next_block(), merged(records), keys, shelf.checksum, dtype, matrix)
@@ -129,7 +158,7 @@ def _gathered(
     waiting: list[Record] = []
     matrix = ""
     for path in paths:
-        block = _whole(path, shelf)
+        block = read_block(path, shelf.checksum)
         # A run between two sets must know its own blocks again, so these stay apart from others.
         full = sum(record.request.size for record in waiting) >= _LARGEST
         if waiting and (full or block.matrix != matrix):
@@ -154,24 +183,21 @@ def _numbered(request: Request, width: int) -> IntArray:
     return (i * width + j) * 2 + isinstance(request, Ordered)
 
 
-def _whole(path: Path, shelf: Shelf, *, values: bool = True) -> Block:
-    """Read a block; tell what becomes of one that is damaged."""
-    try:
-        return read_block(path, shelf.checksum, values=values)
-    except NewerVersionError:
-        raise
-    except FileFormatError as error:
-        raise FileFormatError(
-            str(error).splitlines()[0],
-            "What it held can be evaluated again.",
-            "The next run with this journal sets it aside; `fewpairs journal verify` names others.",
-        ) from error
+def values_of(
+    shelf: Shelf, bad: list[Path]
+) -> Iterator[tuple[Keys, IntArray, IntArray, FloatArray]]:
+    """Yield keys, the places among them of all pairs, and their values, record by record.
 
-
-def values_of(shelf: Shelf) -> Iterator[tuple[Keys, IntArray, IntArray, FloatArray]]:
-    """Yield keys, the places among them of all pairs, and their values, record by record."""
-    for path in shelf.blocks():
-        block = _whole(path, shelf)
+    Files that are damaged go to `bad`.
+    """
+    for path in (*shelf.blocks(), *shelf.tails()):
+        try:
+            block = _read(path, shelf)
+        except NewerVersionError:
+            raise
+        except FileFormatError:
+            bad.append(path)
+            continue
         for record in block.records:
             i, j = record.request.pairs()
             yield block.keys, i, j, record.values.ravel()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -155,10 +156,13 @@ def _longer(
             "Pass all new items as the first argument.",
         )
     items = _joined(old.items, new_items, old)
-    if old.square:
-        return Oracle(items, old.similarity, n_jobs=n_jobs, progress=progress)
-    columns = _joined(old.others, others, old)
-    return Oracle(items, old.similarity, others=columns, n_jobs=n_jobs, progress=progress)
+    journal = old.journal
+    if journal is not None and journal.key is not None and not callable(journal.key):
+        journal = None  # it names the old items, and nobody has named the new ones
+    longer = partial(
+        Oracle, items, old.similarity, n_jobs=n_jobs, progress=progress, journal=journal
+    )
+    return longer() if old.square else longer(others=_joined(old.others, others, old))
 
 
 def _joined(old: Items, new: Any, oracle: Oracle) -> Items:

@@ -105,6 +105,7 @@ class Found:
         Pairs of two old items are not evaluated again. Blind pairs are drawn among those with at
         least one new item; what they state is joined with what is stated here. Where all pairs of a
         cheap similarity were evaluated, so are the new ones, up to ten million without a budget.
+        A journal of the first call goes on, unless it has keys of single items.
 
         Parameters
         ----------

@@ -14,6 +14,7 @@ import numpy as np
 from fewpairs.arrays import BoolArray, FloatArray, IntArray, SingleArray
 from fewpairs.numerics import largest
 from fewpairs.oracle.oracle import Oracle
+from fewpairs.parallel import require_memory
 from fewpairs.tasks.matching.features import Features
 from fewpairs.tasks.matching.guides import Guide
 from fewpairs.tasks.matching.labels import Labels, weights_of
@@ -29,6 +30,8 @@ _FEWEST_MATCHES = 4
 #: Of up to this many pairs all are ranked; of more, the candidates that guides propose, and these
 #: many at a time.
 _ALL_PAIRS, _CANDIDATES = 4_000_000, 2_000_000
+#: Bytes of a pair that is ranked, beside its features twice: its key, its places, their matches.
+_PER_PAIR = 56
 
 _Pool: TypeAlias = tuple[IntArray, SingleArray]
 
@@ -60,6 +63,12 @@ class Search:
         self.guided = bool(guides)
         self._oracle, self._universe, self._threshold = oracle, universe, threshold
         self._features = Features(universe, guides, rng)
+        ranked = universe.size if universe.size <= _ALL_PAIRS else _CANDIDATES
+        require_memory(
+            ranked * (_PER_PAIR + 8 * self._features.count),
+            f"{ranked:,} pairs that are ranked",
+            "Search among fewer items",
+        )
         self._rng = rng
         self._background = universe.draw(_BACKGROUND, self.labels.keys, rng)
         self._pool: _Pool | None = None

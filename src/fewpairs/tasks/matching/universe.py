@@ -8,9 +8,12 @@ import numpy as np
 
 from fewpairs.arrays import BoolArray, IntArray
 from fewpairs.numerics import contains, distinct, parts
+from fewpairs.parallel import require_memory
 
 #: Pairs that are drawn at a time: some ten megabytes of temporary arrays.
 _AT_A_TIME = 2**21
+#: Bytes: of a place where all of them are listed, and of a pair where some are drawn.
+_PER_CELL, _PER_DRAWN = 26, 17
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,7 @@ class Universe:
 
     def everything(self) -> IntArray:
         """Return all keys in order; only where there are few."""
+        _require(_PER_CELL * self._cells, self.size)
         keys = self._keys_at(np.arange(self._cells, dtype=np.int64))
         return np.sort(keys[self.holds(*self.places(keys))])
 
@@ -108,6 +112,7 @@ class Universe:
             free = np.setdiff1d(self.everything(), taken, assume_unique=True)
             return np.sort(rng.choice(free, count, replace=False, shuffle=False))
         # Millions of keys are sorted where they lie: copies of them would take most of the memory.
+        _require(_PER_DRAWN * count, count)
         at_a_time = min(2 * count, _AT_A_TIME) + 100
         drawn, held = np.empty(count + at_a_time, dtype=np.int64), 0
         while held < count:
@@ -148,6 +153,10 @@ class Universe:
         if not self.square:
             return np.ones(len(rows), dtype=bool)
         return np.asarray(rows < columns if self.symmetric else rows != columns)
+
+
+def _require(size: int, count: int) -> None:
+    require_memory(size, f"{count:,} pairs that are drawn", "Pass a smaller budget")
 
 
 def _without_repeats(keys: IntArray) -> int:

@@ -1,0 +1,208 @@
+"""The tail of a journal: every answer as it comes, until a block holds it.
+
+A block has its price: it is flushed to the disk, and that takes milliseconds. So blocks are written
+now and then, and every answer goes at once to the end of a small file beside them. What the system
+has taken there survives the death of the process, if not that of the machine. When a block holds
+what a tail holds, the tail is removed; what a killed process has left is read by `folding.py`.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import threading
+import time
+import zlib
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fewpairs.arrays import FloatArray
+from fewpairs.items.keys import Keys
+from fewpairs.oracle import hearing
+from fewpairs.oracle.journal.blocks import KINDS, Record
+from fewpairs.oracle.journal.folder import Shelf
+from fewpairs.oracle.requests import Request
+
+FORMAT, VERSION = b"fewpairs tail ", 1
+#: Before each record: its length, and its checksum.
+FRAME = struct.Struct("<II")
+#: A record begins so: number of the request, kind, rows, columns; then keys, then values.
+BEGINNING = struct.Struct("<QBII")
+
+
+class Tail:
+    """Writes answers to the end of a file as they come, from any thread.
+
+    Nothing depends on it but what a killed process loses: where it cannot be written, blocks tell.
+
+    Parameters
+    ----------
+    shelf : Shelf
+    keys : ndarray
+        Of all items; records name them by their places in it.
+    matrix : str
+        As blocks carry it.
+    """
+
+    def __init__(self, shelf: Shelf, keys: Keys, matrix: str) -> None:
+        self._shelf, self._keys, self._matrix = shelf, keys, matrix
+        self._head = b"%s%d\n%s\n%s\n" % (
+            FORMAT,
+            VERSION,
+            shelf.checksum.encode(),
+            matrix.encode(),
+        )
+        self._lock = threading.Lock()
+        self._number = self._files = 0
+        self._start_anew()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A file that is open here cannot be written to by another process.
+        return Tail, (self._shelf, self._keys, self._matrix)
+
+    def _start_anew(self) -> None:
+        #: Requests under way, by their identity: the number of each, which gives their order.
+        self._expected: dict[int, tuple[int, Request]] = {}
+        #: How many answers have come of each, by its number.
+        self._told: dict[int, int] = {}
+        #: What was written of requests that are under way: no block will hold it for now.
+        self._ahead: dict[int, list[bytes]] = {}
+        #: Answers that came too fast to be written one by one.
+        self._waiting: list[tuple[int, Record]] = []
+        self._replaceable: list[Path] = []
+        self._path: Path | None = None
+        self._handle: int | None = None
+        self._length, self._failed, self._last = 0, False, time.perf_counter()
+
+    # ------------------------------------------------------------------ requests
+
+    def expect(self, request: Request) -> None:
+        """Give the next number to a request that is about to be evaluated."""
+        with self._lock:
+            self._number += 1
+            self._expected[id(request)] = self._number, request
+
+    def hear(self, request: Request, record: Record, *, at_once: bool) -> None:
+        """Take the answer to a part of a request; write it now, or soon."""
+        with self._lock:
+            number, _ = self._expected.get(id(request), (0, None))
+            if not number:
+                return  # a call that was given up has come back after all
+            self._waiting.append((number, record))
+            self._told[number] = self._told.get(number, 0) + record.request.size
+            if at_once or time.perf_counter() - self._last >= hearing.OFTEN:
+                self._write_waiting()
+
+    def kept(self, request: Request, count: int) -> None:
+        """Learn that so many answers to a request are on their way to a block.
+
+        If more have come, then Ctrl-C has come before they could be used; they stay here.
+        """
+        with self._lock:
+            number, _ = self._expected.get(id(request), (0, None))
+            if self._told.get(number, 0) <= count:
+                self._expected.pop(id(request), None)
+                self._told.pop(number, None)
+                self._ahead.pop(number, None)
+
+    # ------------------------------------------------------------------ files
+
+    def turn(self) -> list[Path]:
+        """Begin a new file; return those that the block of all that was kept will replace."""
+        with self._lock:
+            self._waiting = [(n, record) for n, record in self._waiting if n in self._numbers]
+            self._close()
+            self._failed = False
+            if self._ahead:
+                self._append(b for payloads in self._ahead.values() for b in payloads)
+            return [] if self._failed else list(self._replaceable)
+
+    def replaced(self, paths: Iterable[Path]) -> None:
+        """Remove files whose content is in blocks by now."""
+        for path in paths:
+            with suppress(OSError):  # whoever comes next finds what is known already
+                path.unlink()
+                self._replaceable.remove(path)
+
+    def close(self, *, needed: bool) -> None:
+        """End a file, and remove it unless it holds what is nowhere else."""
+        with self._lock:
+            if needed and self._waiting:
+                self._write_waiting()
+            needed = needed or bool(self._ahead)
+            self._close()
+            paths = self._replaceable
+        if not needed:
+            self.replaced(list(paths))
+        self._start_anew()
+
+    @property
+    def _numbers(self) -> set[int]:
+        return {number for number, _ in self._expected.values()}
+
+    def _write_waiting(self) -> None:
+        under_way = self._numbers
+        payloads = []
+        for number, record in self._waiting:
+            payload = self._packed(number, record)
+            payloads.append(payload)
+            if number in under_way:
+                self._ahead.setdefault(number, []).append(payload)
+        self._waiting = []
+        self._append(payloads)
+        self._last = time.perf_counter()
+
+    def _packed(self, number: int, record: Record) -> bytes:
+        rows, columns = record.request.rows, record.request.columns
+        kind = KINDS.index(type(record.request))
+        payload = b"".join(
+            (
+                BEGINNING.pack(number, kind, len(rows), len(columns)),
+                self._keys[rows].tobytes(),
+                self._keys[columns].tobytes(),
+                _little(record.values),
+            )
+        )
+        return FRAME.pack(len(payload), zlib.crc32(payload)) + payload
+
+    def _append(self, payloads: Iterable[bytes]) -> None:
+        if self._failed:
+            return
+        data = b"".join(payloads)
+        try:
+            if self._handle is None:
+                self._open()
+                data = self._head + data
+            assert self._handle is not None  # noqa: S101 - just opened
+            if os.write(self._handle, data) == len(data):
+                self._length += len(data)
+                return
+        except OSError:
+            pass
+        # A full disk: the block that cannot be written either will say so.
+        self._failed = True
+        if self._handle is not None:
+            with suppress(OSError):
+                os.ftruncate(self._handle, self._length)
+
+    def _open(self) -> None:
+        self._files += 1
+        path = self._shelf.path / f"{self._files:08d}.tail"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | getattr(os, "O_BINARY", 0)
+        self._handle = os.open(path, flags, 0o666)
+        self._path, self._length = path, 0
+
+    def _close(self) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+        if self._path is not None:
+            self._replaceable.append(self._path)
+        self._handle = self._path = None
+
+
+def _little(values: FloatArray) -> bytes:
+    return np.ascontiguousarray(values, dtype="<f8").tobytes()
