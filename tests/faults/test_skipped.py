@@ -162,22 +162,6 @@ def test_only_single_pairs_are_tried_again_while_those_that_fail_are_looked_for(
     assert faulty.calls == 3 + 2 + 2 + 1 + 3
 
 
-def test_what_ends_a_program_leaves_no_pair_unasked_and_skipped():
-    asked = []
-
-    def score(a, b):
-        asked.append((a, b))
-        if a == 2:
-            raise SystemExit(3)
-        return float(a + b)
-
-    similarity = fp.similarity(score, kind="pair", symmetric=True)
-    with pytest.raises(FailedCallError, match="SystemExit") as caught:
-        fp.score_pairs(similarity, range(6), range(10, 16), on_error="skip")
-    assert caught.value.pair == (2, 2)
-    assert caught.value.oracle.evaluations == len(asked) == 3
-
-
 def test_a_symmetric_block_with_holes_stays_symmetric():
     oracle = fp.Oracle(range(N), Counter(punched(smooth(), 0.05)).similarity("pair"))
     oracle.declare(on_nonfinite="skip")

@@ -52,10 +52,10 @@ def evaluate(
     """
     outcome = _evaluated(similarity, left, right, request, caller, patient=patient, heard=heard)
     fault = outcome.error
-    skips = caller.patience.on_error == "skip" and isinstance(fault, FailedCallError)
-    if not skips or _exits(getattr(fault, "__cause__", None)):
+    if caller.patience.on_error != "skip" or not isinstance(fault, FailedCallError):
         return outcome
-    if getattr(fault, "pair", None) is not None and request.size > 1:  # asked pair by pair
+    by_pair = fault.pair is not None and request.size > 1  # those have skipped what they could
+    if by_pair or _exits(fault.__cause__):
         return outcome
     return _around_failures(similarity, left, right, request, caller, heard)
 
