@@ -16,7 +16,10 @@ from hypothesis import strategies as st
 import fewpairs as fp
 from fewpairs.errors import FewpairsWarning
 from fewpairs.files import archive
-from fewpairs.oracle.journal.blocks import read_block
+from fewpairs.oracle import hearing
+from fewpairs.oracle.journal.blocks import Block, read_block
+from fewpairs.oracle.journal.folding import read_tail
+from fewpairs.oracle.requests import Ordered
 from fuzz.file_strategies import FOLDER, VALUES, attempt, damaged, described, forged, hostile_arrays
 
 ITEMS = [f"item {k * k % 11}" for k in range(14)]  # some of them twice
@@ -139,6 +142,69 @@ def test_a_damaged_block_is_refused_or_is_what_it_was(data: st.DataObject):
         assert np.array_equal(found.keys, before.keys)
         for one, other in zip(found.records, before.records, strict=True):
             assert np.array_equal(one.values, other.values)
+
+
+@functools.cache
+def tail() -> tuple[bytes, str]:
+    """Return a tail with records of every kind, as a killed process leaves it, and whose it is."""
+    folder = Path(FOLDER.name) / "tailed"
+    left: list[bytes] = []
+
+    def slow(a: str, b: str) -> float:
+        left[:] = [path.read_bytes() for path in folder.glob("*/*.tail")] or left
+        return score(*sorted((a, b)))
+
+    similarity = fp.similarity(slow, kind="pair", symmetric=True, name="s", version="1")
+    before, hearing.SLOW = hearing.SLOW, 0.0
+    try:
+        fp.approximate(ITEMS, similarity, landmarks=4, random_state=0, journal=folder)
+    finally:
+        hearing.SLOW = before
+    (block,) = folder.glob("*/*.block")
+    return left[0], archive.read_facts(block)["identity"]
+
+
+def pairs_of(block: Block) -> dict[tuple[bytes, bytes, int], float]:
+    """Return the values of a block by their keys and kinds."""
+    found = {}
+    for record in block.records:
+        i, j = (block.keys[side].tolist() for side in record.request.pairs())
+        kind = isinstance(record.request, Ordered)
+        both = zip(i, j, [kind] * len(i), strict=True)
+        found |= dict(zip(both, record.values.ravel().tolist(), strict=True))
+    return found
+
+
+@given(st.data())
+def test_a_damaged_tail_gives_only_what_it_held(data: st.DataObject):
+    content, identity = tail()
+    path = Path(FOLDER.name) / "before"
+    path.write_bytes(content)
+    before = pairs_of(read_tail(path, identity)[0])
+    found = attempt(lambda path: read_tail(path, identity), data.draw(damaged(content)))
+    if found is not None:
+        assert pairs_of(found[0]).items() <= before.items()
+
+
+@given(st.data())
+def test_a_journal_with_a_damaged_tail_is_used_all_the_same(data: st.DataObject):
+    content, _ = tail()
+    folder = Path(FOLDER.name) / "folded"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(Path(FOLDER.name) / "tailed", folder)
+    (block,) = folder.glob("*/*.block")
+    block.unlink()
+    similarity = made("pair", [], None, symmetric=True)
+
+    def use(written: Path) -> bool:
+        block.with_name("00000001.tail").write_bytes(written.read_bytes())
+        oracle = fp.Oracle(ITEMS, similarity, journal=fp.Journal(folder, check=0))
+        right = fp.Oracle(ITEMS, similarity).columns([0, 3])
+        return np.array_equal(oracle.columns([0, 3]), right)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewpairsWarning)
+        assert attempt(use, data.draw(damaged(content))) in (True, None)
 
 
 @given(st.data())

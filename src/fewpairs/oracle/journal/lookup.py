@@ -137,7 +137,8 @@ class Lookup:
         """Yield what a block holds of the items that are here, at their positions."""
         if block is None or (backwards and self.matrix and block.matrix == self.matrix):
             return
-        rows_at, columns_at = self.left.of(block.keys), self.right.of(block.keys)
+        rows_at = self.left.of(block.keys)
+        columns_at = rows_at if self.right is self.left else self.right.of(block.keys)
         for record in block.records:
             request, values = record.request, record.values
             if backwards:
