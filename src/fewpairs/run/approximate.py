@@ -195,7 +195,7 @@ def run_at_scale(oracle: Oracle, plan: Plan, rng: np.random.Generator) -> Factor
 
 def _tell(oracle: Oracle, plan: Plan, all_pairs: float, took: float) -> None:
     """Say beside the bar that all pairs would have been quicker; a warning would come by chance."""
-    if took < _LONG or plan.exact or not 0 < all_pairs < took:
+    if took < _LONG or plan.exact or plan.cost is not None or not 0 < all_pairs < took:
         return
     oracle.tell(
         f"all {plan.all_pairs:,} pairs would take about {format_seconds(all_pairs)} of the "
