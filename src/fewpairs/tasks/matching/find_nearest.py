@@ -133,6 +133,7 @@ def find_nearest(
         recall=stated,
         spent=run.spent,
         shape=oracle.shape,
+        small_is_near=distance,
         ids=names,
         oracle=oracle,
     )
