@@ -220,7 +220,7 @@ def test_a_run_that_takes_longer_than_all_pairs_says_so_beside_its_bar(monkeypat
 
     def run_of(seconds, similarity=quick, **more):
         clock = SimpleNamespace(perf_counter=itertools.count(step=seconds).__next__)
-        monkeypatch.setattr("fewpairs.run.approximate.time", clock)
+        monkeypatch.setattr("fewpairs.run.timing.time", clock)
         fp.approximate(range(120), similarity, progress=True, **options, **more)
 
     run_of(1)

@@ -18,6 +18,8 @@ from fewpairs.tasks.matching.universe import Universe
 #: Of a cheap similarity, up to this many pairs are all evaluated unasked: seconds for names, and
 #: some 160 MB at most while it runs. The search takes longer from a thousandth of that on.
 MANY = 10_000_000
+#: What they give, and how to ask for them in Python and on the command line.
+ALL_PAIRS = "miss none: all_pairs=True, or --all-pairs"
 #: Entries that are looked at in one go.
 _AT_A_TIME = 2**20
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 from fewpairs.arrays import RandomState, is_whole
@@ -12,9 +13,10 @@ from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import max_memory as memory_below
 from fewpairs.parallel import one_blas_thread
 from fewpairs.run.arguments import as_oracle, evaluations_of
+from fewpairs.run.timing import beside_all_pairs
 from fewpairs.similarities.cost import CostOption
 from fewpairs.similarities.patience import WhenMissing
-from fewpairs.tasks.matching.all_pairs import evaluates_all
+from fewpairs.tasks.matching.all_pairs import ALL_PAIRS, evaluates_all
 from fewpairs.tasks.matching.found import Found
 from fewpairs.tasks.matching.guides import as_guides
 from fewpairs.tasks.matching.identity import read_ids
@@ -124,7 +126,8 @@ def find_nearest(
         run = Neighborhoods(
             oracle, int(k), allowed, wanted, rng, small_is_near=distance, everything=everything
         )
-        rows, columns, values = run.carry_out(guides)
+        with nullcontext() if everything else beside_all_pairs(oracle, all_cost, ALL_PAIRS):
+            rows, columns, values = run.carry_out(guides)
         stated = run.stated()
     return Found(
         left=rows,

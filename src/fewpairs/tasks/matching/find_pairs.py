@@ -13,9 +13,10 @@ from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import max_memory as memory_below
 from fewpairs.parallel import one_blas_thread
 from fewpairs.run.arguments import as_oracle, evaluations_of
+from fewpairs.run.timing import beside_all_pairs
 from fewpairs.similarities.cost import CostOption
 from fewpairs.similarities.patience import WhenMissing
-from fewpairs.tasks.matching.all_pairs import evaluates_all
+from fewpairs.tasks.matching.all_pairs import ALL_PAIRS, evaluates_all
 from fewpairs.tasks.matching.found import Found, refuse_one_set
 from fewpairs.tasks.matching.guides import as_guides, reusable
 from fewpairs.tasks.matching.identity import read_ids
@@ -157,7 +158,11 @@ def find_pairs(
         one_blas_thread(),
         memory_below(max_memory),
     ):
-        stated, keys = run.evaluate_all() if everything else run.carry_out(guides)
+        if everything:
+            stated, keys = run.evaluate_all()
+        else:
+            with beside_all_pairs(oracle, universe.size * oracle.planner.per_entry, ALL_PAIRS):
+                stated, keys = run.carry_out(guides)
         rows, columns = universe.places(keys)
         values = oracle.entries(rows, columns)
         blind = run.blind_values()
