@@ -586,6 +586,17 @@ def test_the_price_comes_first(typed, folder):
     assert "no output was named" in typed("dedupe", "a.csv", *NAMES, "--above", 0.9, code=2)
 
 
+def test_a_plan_says_where_all_pairs_may_be_quicker(typed, folder, monkeypatch):
+    monkeypatch.setattr("fewpairs.tasks.matching.all_pairs.MANY", 2)
+    command = ("dedupe", "a.csv", *NAMES, "--above", 0.9, "--plan")
+    pairs = len(LEFT) * (len(LEFT) - 1) // 2
+    assert f"--all-pairs evaluates all {pairs} pairs and misses none" in typed(*command)
+    for more in (("--search",), ("--budget", 5), ("--cost", "0.01 USD")):
+        assert "--all-pairs" not in typed(*command, *more)
+    monkeypatch.setattr("fewpairs.tasks.matching.all_pairs.MANY", 0.2)
+    assert "--all-pairs" not in typed(*command)  # too many
+
+
 def test_the_price_is_told_in_money(typed, folder):
     (folder / "own.py").write_text("def alike(a, b):\n    raise OSError\n")
     rows = ["id,name", *(f"{k},name {k}" for k in range(800))]

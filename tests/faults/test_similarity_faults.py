@@ -216,6 +216,51 @@ def test_ctrl_c_inside_a_call_costs_only_the_pair_under_way(at):
     np.testing.assert_array_equal(matrix.to_dense(), whole.to_dense())
 
 
+@pytest.mark.parametrize("fault", [RuntimeError, KeyboardInterrupt])
+def test_given_pairs_that_were_scored_are_not_scored_again_after_a_fault(fault):
+    calls = []
+
+    def pair(a, b):
+        calls.append((a, b))
+        if len(calls) == 30:
+            raise fault
+        return float(a - b)
+
+    sim = fp.similarity(pair, kind="pair", symmetric=False)
+    left, right = range(50), range(50, 0, -1)
+    with pytest.raises((fp.errors.SimilarityError, KeyboardInterrupt)) as caught:
+        fp.score_pairs(sim, left, right)
+    assert "goes on from there" in caught.value.__notes__[0]
+    scores = fp.score_pairs(sim, caught.value.oracle)
+    assert scores.tolist() == [a - b for a, b in zip(left, right, strict=True)]
+    assert len(calls) == 51
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda items, sim: fp.Oracle(items, sim).columns([3, 5]),
+        lambda items, sim: fp.plan(items, sim, landmarks=5),
+        fp.inspect,
+    ],
+)
+def test_ctrl_c_outside_of_a_run_loses_nothing_either(call):
+    calls = []
+
+    def pair(a, b):
+        calls.append((a, b))
+        if len(calls) == 40:
+            raise KeyboardInterrupt
+        return float(a - b)
+
+    sim = fp.similarity(pair, kind="pair", symmetric=False)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        call(range(60), sim)
+    before = len(calls)
+    fp.approximate(caught.value.oracle, landmarks=60)
+    assert len(calls) <= before + 1 + 60 * 60 - 20  # what was evaluated is looked up
+
+
 @pytest.fixture
 def _interruptible():
     """Jobs in the background ignore the signal, and so would a test that is run in one."""

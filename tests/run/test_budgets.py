@@ -15,6 +15,7 @@ from examples import SYMMETRIC_ONLY, Counter, asymmetric_matrix, symmetric_matri
 import fewpairs as fp
 from fewpairs.errors import AllPairsWarning, BudgetError, TargetMissedWarning
 from fewpairs.methods.fitted.recipe import Fitted
+from fewpairs.oracle.journal.recorder import Recorder
 
 METHODS = ["fitted", "nystrom", "sms", "sms-rescaled", "skeleton", "sicur", "stacur", "optimal"]
 SELECTIONS = ["uniform", "k-centre", "d2", "leverage", "pivoted"]
@@ -219,7 +220,7 @@ def test_a_run_that_takes_longer_than_all_pairs_says_so_beside_its_bar(monkeypat
 
     def run_of(seconds, similarity=quick, **more):
         clock = SimpleNamespace(perf_counter=itertools.count(step=seconds).__next__)
-        monkeypatch.setattr("fewpairs.run.approximate.time", clock)
+        monkeypatch.setattr("fewpairs.run.timing.time", clock)
         fp.approximate(range(120), similarity, progress=True, **options, **more)
 
     run_of(1)
@@ -235,6 +236,8 @@ def test_a_run_that_takes_longer_than_all_pairs_says_so_beside_its_bar(monkeypat
         time.sleep(1e-3)
         return matrix[a, b]
 
+    run_of(1000, cost="0.002 USD")  # time is not all that counts
+    assert "leave no error" not in capsys.readouterr().err
     costly = fp.similarity(slow, kind="pair", symmetric=True, name="slow")
     run_of(6, costly, method="nystrom")  # all pairs sleep for more than seven seconds
     assert "leave no error" not in capsys.readouterr().err
@@ -265,3 +268,30 @@ def test_a_missed_target_gives_the_best_step_with_all_that_was_evaluated(monkeyp
     read = oracle.known().columns.index
     assert len(read) == last.landmarks > 30
     np.testing.assert_array_equal(found.to_dense()[:, read], matrix[:, read])
+
+
+def test_a_plan_does_not_take_the_journal_for_the_similarity(tmp_path, monkeypatch):
+    clock = SimpleNamespace(now=0.0)
+    clock.perf_counter = lambda: clock.now
+    monkeypatch.setattr("fewpairs.oracle.asking.time", clock)
+
+    def slow_disk(sound):
+        def wait(self, *args, **options):
+            clock.now += 1000
+            return sound(self, *args, **options)
+
+        return wait
+
+    for name in ("_open", "flush"):
+        monkeypatch.setattr(Recorder, name, slow_disk(getattr(Recorder, name)))
+
+    def second(a, b):
+        clock.now += 1
+        return float(a == b)
+
+    similarity = fp.similarity(second, kind="pair", symmetric=False, name="second", version="1")
+    paid = fp.Journal(tmp_path / "paid", check=0)
+    plan = fp.plan(range(60), similarity, landmarks=10, journal=paid)
+    assert plan.seconds == plan.evaluations
+    report = fp.inspect(range(60), similarity, sample=10, journal=paid)
+    assert report.seconds_per_evaluation == 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from examples import Counter, symmetric_matrix
@@ -122,3 +124,17 @@ def test_the_command_takes_money(tmp_path, monkeypatch):
     assert "at most 4.00 USD" in told.output
     refused = CliRunner().invoke(app, ["plan", "names.txt", "--budget", "4 USD"])
     assert refused.exit_code != 0
+
+
+def test_all_pairs_are_not_offered_for_being_quick_where_they_cost_money():
+    matrix = fp.Precomputed(symmetric_matrix(200))
+
+    def told(**options):
+        return str(replace(fp.plan(range(200), matrix, timed=False, **options), seconds=1e-3))
+
+    assert "leave no error" in told(landmarks=5)
+    paid = told(landmarks=5, cost="0.002 USD")
+    assert "where all pairs cost 40.20 USD" in paid
+    assert "leave no error" not in paid
+    # Where they cost hardly more than the plan, they are.
+    assert "leave no error" in told(landmarks=190, cost="0.002 USD")

@@ -10,6 +10,8 @@ from fewpairs.cli.comparing import Compared
 
 #: Nobody knows how many pairs match before they are found: as many as rows, a tenth, or ten times.
 _FOR_EACH = (0.1, 1, 10)
+#: Of up to so many times what is evaluated unasked, all pairs may be quicker than a search.
+_QUICK = 10
 
 
 def tell_plan(
@@ -36,7 +38,7 @@ def tell_plan(
     """
     from fewpairs.run.arguments import evaluations_of  # noqa: PLC0415 - --help is instant
     from fewpairs.similarities.cost import Cost  # noqa: PLC0415
-    from fewpairs.tasks.matching.all_pairs import evaluates_all  # noqa: PLC0415
+    from fewpairs.tasks.matching.all_pairs import MANY, evaluates_all  # noqa: PLC0415
     from fewpairs.tasks.matching.plan_nearest import plan_nearest  # noqa: PLC0415
     from fewpairs.tasks.matching.plan_pairs import plan_pairs  # noqa: PLC0415
     from fewpairs.tasks.matching.universe import Universe  # noqa: PLC0415
@@ -71,4 +73,10 @@ def tell_plan(
             f"with {plan.matches:,} matches: {plan.price}{paid(plan.low * each, plan.high * each)}"
             for plan in plans
         ]
+    open_choice = all_pairs is None and budget is None and price is None
+    if open_choice and oracle.similarity.cheap and MANY < universe.size <= _QUICK * MANY:
+        lines.append(
+            f"--all-pairs evaluates all {universe.size:,} pairs and misses none: with a string "
+            "similarity that is often quicker than a search"
+        )
     typer.echo("\n".join([*lines, "nothing was evaluated"]))

@@ -114,16 +114,18 @@ class Asking(Recorded):
         if self._ledger.refused is not None and not self._tolerant:
             raise self._ledger.refused
         ended, hung = _Ended(), self._caller.hung
-        begun = time.perf_counter()
         with self._writing() as outermost, self._watch(planned):
+            begun = time.perf_counter()  # the journal is open by now, whatever that took
             asked = (self._ledger.to_evaluate(request, self.planner) for request in requests)
             self._answer(chain.from_iterable(asked), ended, own=True)
             self._answer(self._ledger.owed(self.planner), ended, own=False)
             self._ledger.settle(self.planner)
+            self._ledger.seconds += time.perf_counter() - begun
             unwritten = self._written_out() if outermost else None
             ended.fault = ended.fault or unwritten
-        self._ledger.seconds += time.perf_counter() - begun
         if ended.fault is not None:
+            if self._resumable and not isinstance(ended.fault, Exception):  # Ctrl-C
+                self._hand_over(ended.fault)
             self._fail(ended.fault)
         self._caller.warn_of_hung(hung)
         if ended.stopped:
@@ -135,6 +137,12 @@ class Asking(Recorded):
             stop.oracle = self._base or self
             stop.oracle.progress = None  # whoever goes on must not be stopped by the same callback
             raise stop
+
+    def _hand_over(self, error: BaseException) -> None:
+        """Give what ends a call everything that was paid for, unless it has it already."""
+        if getattr(error, "oracle", None) is None:
+            error.oracle = self._base or self  # type: ignore[attr-defined]
+            error.add_note(self._kept())
 
     def _answer(self, requests: Iterable[Request], ended: _Ended, *, own: bool) -> None:
         """Evaluate requests until they end, or a fault or a callback ends them."""
@@ -215,7 +223,7 @@ class Asking(Recorded):
             fault.oracle = self._base or self  # type: ignore[attr-defined]
             fault.add_note(_KEPT.format(self._ledger.answered))
         if not isinstance(fault, SimilarityError):
-            raise fault  # Ctrl-C: whoever began the run says what is kept
+            raise fault
         if isinstance(fault, AsymmetryError):
             # What it has answered already must not hide it the next time.
             self._ledger.refused = fault

@@ -144,9 +144,7 @@ class Gate(Asking):
                 # Whatever it is, also Ctrl-C or a fault of a method: nothing that was paid for is
                 # lost.
                 self._written_out()
-                if getattr(error, "oracle", None) is None:
-                    error.oracle = self._base or self  # type: ignore[attr-defined]
-                    error.add_note(self._kept())
+                self._hand_over(error)
                 raise
         self._ledger.unfinished = None
 

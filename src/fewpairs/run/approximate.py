@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-import time
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -23,13 +23,12 @@ from fewpairs.run.arguments import as_oracle, check_selected
 from fewpairs.run.plan import Plan
 from fewpairs.run.planning import make_plan
 from fewpairs.run.target import grow_to_target
-from fewpairs.run.timing import format_seconds
+from fewpairs.run.timing import beside_all_pairs
 from fewpairs.similarities.cost import CostOption
 from fewpairs.similarities.patience import WhenMissing
 
-#: Of fewer pairs than this it does not matter whether all of them were evaluated; and of runs that
-#: are over in so many seconds, whether all pairs would have been quicker.
-_WORTH_A_WORD, _LONG = 10_000, 5.0
+#: Of fewer pairs than this it does not matter whether all of them were evaluated.
+_WORTH_A_WORD = 10_000
 
 
 def approximate(
@@ -176,11 +175,8 @@ def run_at_scale(oracle: Oracle, plan: Plan, rng: np.random.Generator) -> Factor
     while True:
         view = oracle.scaled(scale)
         try:
-            with view.run(plan.evaluations, rng):
-                started, asked, passed = time.perf_counter(), view.evaluations, view.seconds
+            with view.run(plan.evaluations, rng), _beside(view, plan):
                 matrix = carry_out(view, plan, rng)
-                each = (view.seconds - passed) / max(view.evaluations - asked, 1)
-                _tell(view, plan, each * plan.all_pairs, time.perf_counter() - started)
         except OutgrownError as outgrown:
             scale, again = outgrown.scale, True
             rng.bit_generator.state = begun
@@ -193,15 +189,11 @@ def run_at_scale(oracle: Oracle, plan: Plan, rng: np.random.Generator) -> Factor
         return matrix.in_own_numbers(scale.power, view.in_own_numbers(matrix.known))
 
 
-def _tell(oracle: Oracle, plan: Plan, all_pairs: float, took: float) -> None:
-    """Say beside the bar that all pairs would have been quicker; a warning would come by chance."""
-    if took < _LONG or plan.exact or not 0 < all_pairs < took:
-        return
-    oracle.tell(
-        f"all {plan.all_pairs:,} pairs would take about {format_seconds(all_pairs)} of the "
-        f"{format_seconds(took)} that this run has taken, and leave no error: "
-        f"{plan.call_for_all_pairs}"
-    )
+def _beside(oracle: Oracle, plan: Plan) -> AbstractContextManager[None]:
+    """Say at the end if all pairs would have been quicker, unless they are what was asked for."""
+    if plan.exact:
+        return nullcontext()
+    return beside_all_pairs(oracle, plan.all_pairs, f"leave no error: {plan.call_for_all_pairs}")
 
 
 def carry_out(oracle: Oracle, plan: Plan, rng: np.random.Generator) -> FactoredMatrix:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -158,10 +157,10 @@ def inspect(
     with oracle.tolerant():
         if not oracle.planner.by_block_only and not oracle.planner.by_pairs_only:
             oracle.block(chosen[:1], chosen[-1:])
-        already, start = oracle.evaluations, time.perf_counter()
+        already, start = oracle.evaluations, oracle.seconds
         square = oracle.block(chosen, chosen)
         asked = oracle.evaluations - already
-        seconds = (time.perf_counter() - start) / asked if asked else np.nan
+        seconds = (oracle.seconds - start) / asked if asked else np.nan
         # By a power of two to about 1, where squares can be summed.
         power = exponent(np.nan_to_num(square, posinf=0, neginf=0))
         difference = _difference(oracle, chosen, np.ldexp(square, -power), power, rng)

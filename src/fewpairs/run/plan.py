@@ -145,7 +145,8 @@ class Plan:
     def _offer(self, call: str) -> list[str]:
         """Say how to have all pairs, where they cost hardly more, or next to nothing."""
         seconds = self.seconds_for_all_pairs
-        quick = seconds is not None and seconds <= _NEXT_TO_NOTHING
+        # Whoever has said what an evaluation costs does not mind the time alone.
+        quick = self.cost is None and seconds is not None and seconds <= _NEXT_TO_NOTHING
         # The most that a target may cost is all pairs, and says nothing of what it will cost.
         hardly_less = self.target is None and self.evaluations >= _HARDLY_LESS * self.all_pairs
         if self.exact or self.method.reads_all or not (quick or hardly_less):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from types import SimpleNamespace
 
 import numpy as np
@@ -28,6 +29,26 @@ def exact(similarity, left, right):
     return np.asarray(similarity.pairs([(a, b) for a in left for b in right])).reshape(
         len(left), len(right)
     )
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda **more: fp.find_pairs(NAMES, ALIKE, above=0.9, **more),
+        lambda **more: fp.find_nearest(NAMES, ALIKE, k=2, **more),
+    ],
+)
+def test_a_search_that_takes_longer_than_all_pairs_says_so_beside_its_bar(
+    answer, monkeypatch, capsys
+):
+    clock = SimpleNamespace(perf_counter=itertools.count(step=1000).__next__)
+    monkeypatch.setattr("fewpairs.run.timing.time", clock)
+    search = {"random_state": 0, "budget": 200}
+    answer(progress=True, **search)
+    assert "and miss none: all_pairs=True, or --all-pairs" in capsys.readouterr().err
+    answer(progress=True, cost=0.1, **search)
+    answer(progress=True)  # all pairs are evaluated
+    assert "miss none" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("scorer", ["jaro_winkler", "partial_ratio"])

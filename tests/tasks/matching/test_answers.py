@@ -200,6 +200,8 @@ def test_given_pairs_are_scored_once_each():
 def test_sides_of_given_pairs_are_as_long():
     with pytest.raises(InputError, match="3 items on the left and 2"):
         fp.score_pairs(fp.StringSimilarity("jaro"), ["a", "b", "c"], ["a", "b"])
+    with pytest.raises(InputError, match="nothing on the right"):
+        fp.score_pairs("jaro", [("a", "b"), ("c", "d")])
 
 
 # ---------------------------------------------------------------------- find_nearest

@@ -77,7 +77,7 @@ def test_pairs_of_similarity_zero_link_too():
     assert found.groups().tolist() == [0, 0, 1]
 
 
-def test_one_to_one_keeps_as_many_pairs_as_possible_with_the_largest_sum():
+def test_one_to_one_has_the_largest_sum_beyond_the_threshold():
     scores = np.array([[0.99, 0.91, 0.0], [0.95, 0.0, 0.0], [0.9, 0.97, 0.92]])
     found = fp.find_pairs(range(3), between(scores), others=range(3), above=0.5, one_to_one=True)
     chosen = set(zip(found.left.tolist(), found.right.tolist(), strict=True))
@@ -191,10 +191,34 @@ def test_graph_keeps_distances_of_zero():
     assert found.to_graph().nnz == 4
 
 
-def test_one_to_one_of_a_chain_matches_every_row():
+def test_one_to_one_breaks_no_equal_pair_for_two_that_just_match():
     scores = 0.5 * np.eye(6) + np.eye(6, k=-1)
     found = fp.find_pairs(range(6), between(scores), others=range(6), above=0.5, one_to_one=True)
+    assert found.similarities.tolist() == [1.0] * 5
+    ours, theirs = ["bacon", "bacon rind"], ["bacon", "bacon salt"]
+    kept = fp.find_pairs(ours, "jaro_winkler", others=theirs, above=0.9, one_to_one=True)
+    assert list(zip(kept.left.tolist(), kept.right.tolist(), strict=True)) == [(0, 0)]
+
+
+def test_one_to_one_prefers_more_pairs_where_all_just_match():
+    scores = np.eye(6) + np.eye(6, k=-1)
+    found = fp.find_pairs(range(6), between(scores), others=range(6), above=1.0, one_to_one=True)
     assert len(found) == 6
+
+
+@pytest.mark.parametrize(("sign", "distance"), [(1.0, True), (-1.0, False)])
+def test_one_to_one_of_neighbours_prefers_the_nearest(sign, distance):
+    distances = np.array([[1.0, 5.0], [6.0, 2.0]])
+    near = fp.find_nearest(
+        range(2), between(sign * distances), others=range(2), k=2, distance=distance
+    )
+    assert np.abs(near.one_to_one().similarities).tolist() == [1.0, 2.0]
+
+
+def test_one_to_one_of_a_distance_prefers_what_is_near():
+    distances = np.array([[0.0, 2.9], [2.9, 9.0]])
+    found = fp.find_pairs(range(2), between(distances), others=range(2), below=3, one_to_one=True)
+    assert found.similarities.tolist() == [0.0]
 
 
 PEOPLE = [{"id": k, "name": name} for k, name in enumerate(("ann", "anne", "bob"), start=10)]

@@ -21,6 +21,8 @@ MANY = 10_000_000
 #: Where a statement needs half of what is left, or more, all is evaluated if it is no more than
 #: this, or than four times what was; of more, that is the user's decision.
 _FEW, _TIMES = 1_000_000, 4
+#: What they give, and how to ask for them in Python and on the command line.
+ALL_PAIRS = "miss none: all_pairs=True, or --all-pairs"
 #: Entries that are looked at in one go.
 _AT_A_TIME = 2**20
 

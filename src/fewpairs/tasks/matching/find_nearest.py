@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 from fewpairs.arrays import RandomState, is_whole
@@ -12,8 +13,10 @@ from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import max_memory as memory_below
 from fewpairs.parallel import one_blas_thread
+from fewpairs.run.timing import beside_all_pairs
 from fewpairs.similarities.cost import CostOption
 from fewpairs.similarities.patience import WhenMissing
+from fewpairs.tasks.matching.all_pairs import ALL_PAIRS
 from fewpairs.tasks.matching.found import Found
 from fewpairs.tasks.matching.neighborhoods import Neighborhoods
 from fewpairs.tasks.matching.plan_nearest import plan_nearest
@@ -106,7 +109,8 @@ def find_nearest(
         run = Neighborhoods(
             oracle, int(k), allowed, wanted, rng, small_is_near=distance, everything=everything
         )
-        rows, columns, values = run.carry_out(guides)
+        with nullcontext() if everything else beside_all_pairs(oracle, asked.all_cost, ALL_PAIRS):
+            rows, columns, values = run.carry_out(guides)
         stated = run.stated()
     return Found(
         left=rows,
@@ -115,6 +119,7 @@ def find_nearest(
         recall=stated,
         spent=run.spent,
         shape=oracle.shape,
+        small_is_near=distance,
         ids=asked.ids,
         oracle=oracle,
         paid=oracle.evaluations - before,

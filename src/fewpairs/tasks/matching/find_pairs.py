@@ -12,8 +12,10 @@ from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import max_memory as memory_below
 from fewpairs.parallel import one_blas_thread
+from fewpairs.run.timing import beside_all_pairs
 from fewpairs.similarities.cost import CostOption
 from fewpairs.similarities.patience import WhenMissing
+from fewpairs.tasks.matching.all_pairs import ALL_PAIRS
 from fewpairs.tasks.matching.found import Found, refuse_one_set
 from fewpairs.tasks.matching.guides import reusable
 from fewpairs.tasks.matching.plan_pairs import plan_for
@@ -135,7 +137,11 @@ def find_pairs(
         one_blas_thread(),
         memory_below(max_memory),
     ):
-        stated, keys = run.evaluate_all() if asked.everything else run.carry_out(guides)
+        if asked.everything:
+            stated, keys = run.evaluate_all()
+        else:
+            with beside_all_pairs(oracle, asked.all_cost, ALL_PAIRS):
+                stated, keys = run.carry_out(guides)
         rows, columns = universe.places(keys)
         values = oracle.entries(rows, columns)
         blind = run.blind_values()

@@ -19,6 +19,9 @@ from fewpairs.tasks.matching.histogram import Histogram, histogram_of
 from fewpairs.tasks.matching.identity import Ids
 from fewpairs.tasks.matching.threshold import Threshold
 
+#: What it costs a row to stay without a partner, where the best match gains 1: next to nothing.
+_ALONE = 1e-6
+
 
 @dataclass(frozen=True, eq=False)
 class Found:
@@ -46,6 +49,7 @@ class Found:
     spent: dict[str, int]
     shape: tuple[int, int]
     ids: Ids = field(default=Ids(None, None), repr=False)
+    small_is_near: bool = field(default=False, repr=False)
     oracle: Oracle | None = field(default=None, repr=False)
     threshold: Threshold | None = field(default=None, repr=False)
     blind: FloatArray = field(default_factory=lambda: np.empty(0), repr=False)
@@ -242,19 +246,25 @@ class Found:
     def one_to_one(self) -> Found:
         """Keep the best assignment of two sets, in which no item is matched twice.
 
-        As many pairs as possible, and of these the largest sum of similarities. The recall is still
-        that of all matches, before this choice.
+        The sum of what similarities have beyond the threshold (of neighbours: beyond the worst of
+        them) is as large as possible, so that two pairs that just match do not break up an equal
+        one. Of equal sums, the one with more pairs. The recall is still that of all matches, before
+        this choice.
         """
         if self.oracle is not None:
             refuse_one_set(self.oracle)
         if not len(self):
             return self
         n, m = self.shape
-        quality = np.abs(self.similarities - (self.threshold.at if self.threshold else 0.0))
+        if self.threshold is not None:
+            worst = self.threshold.at
+        else:  # neighbours
+            worst = self.similarities.max() if self.small_is_near else self.similarities.min()
+        quality = np.abs(self.similarities - worst)
         quality = quality / (quality.max() or 1.0)
-        # Every row may stay alone, at a price that no chain of better matches makes up for.
+        # Every row may stay alone, which is a little worse than a match at the threshold.
         rows, itself = np.unique(self.left), np.arange(n)
-        cost = np.concatenate([2.0 - quality, np.full(len(rows), 2.0 * (len(rows) + 1))])
+        cost = np.concatenate([2.0 - quality, np.full(len(rows), 2.0 + _ALONE)])
         graph = sp.coo_array(
             (
                 cost,

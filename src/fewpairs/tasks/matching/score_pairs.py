@@ -11,14 +11,15 @@ from fewpairs.errors import InputError
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
-from fewpairs.similarities.base import declared
+from fewpairs.run.arguments import as_oracle
+from fewpairs.similarities.cost import CostOption
 from fewpairs.similarities.patience import WhenMissing
 
 
 def score_pairs(
     similarity: Any,
     left: Any,
-    right: Any,
+    right: Any = None,
     *,
     journal: JournalOption = None,
     n_jobs: int = 1,
@@ -27,21 +28,24 @@ def score_pairs(
     timeout: float | None = None,
     on_error: WhenMissing | None = None,
     on_nonfinite: WhenMissing | None = None,
+    cost: CostOption | None = None,
 ) -> FloatArray:
     """Evaluate given pairs: the first item on the left with the first on the right, and so on.
 
     Parameters
     ----------
-    similarity : Similarity
+    similarity : Similarity or str
+        A name such as "jaro_winkler" stands for the ready one.
     left, right : sequence, array, or column of a data frame
-        As many on the left as on the right.
+        As many on the left as on the right. After a fault, or Ctrl-C, ``error.oracle`` in place of
+        both pays only for the rest.
     journal : str, Path, Journal or None, default=None
         As for `approximate`.
     n_jobs : int, default=1
         Threads that call the similarity.
     progress : bool, callable or None, default=None
         A bar in a terminal; or ``callback(done, planned)``, which stops the run with False.
-    retry, timeout, on_error, on_nonfinite
+    retry, timeout, on_error, on_nonfinite, cost
         As for `fewpairs.similarity`. A pair that is skipped has NaN.
 
     Returns
@@ -52,8 +56,8 @@ def score_pairs(
     Raises
     ------
     SimilarityError
-        What was evaluated before is kept in ``error.oracle``, whose ``entries(range(n), range(n))``
-        pays for the rest.
+        What was evaluated before is kept in ``error.oracle``:
+        ``score_pairs(similarity, error.oracle)`` goes on from there.
 
     Examples
     --------
@@ -61,10 +65,26 @@ def score_pairs(
     >>> fp.score_pairs(fp.StringSimilarity("levenshtein"), ["kitten", "ape"], ["sitting", "ape"])
     array([0.57142857, 1.        ])
     """
-    given = declared(
-        similarity, retry=retry, timeout=timeout, on_error=on_error, on_nonfinite=on_nonfinite
+    if right is None and not isinstance(left, Oracle):
+        raise InputError(
+            "there is nothing on the right.",
+            "Pair k is item k of both sides.",
+            "Pass two sequences: score_pairs(similarity, left, right); of a list of pairs, "
+            "[a for a, b in pairs] and [b for a, b in pairs].",
+        )
+    oracle = as_oracle(
+        left,
+        similarity,
+        right,
+        n_jobs,
+        progress,
+        journal,
+        retry=retry,
+        timeout=timeout,
+        on_error=on_error,
+        on_nonfinite=on_nonfinite,
+        cost=cost,
     )
-    oracle = Oracle(left, given, others=right, n_jobs=n_jobs, progress=progress, journal=journal)
     n, m = oracle.shape
     if n != m:
         raise InputError(
