@@ -339,7 +339,9 @@ def test_a_huge_line_is_an_item(typed, folder):
 def test_a_pipe_is_refused_in_one_sentence(typed, folder, command):
     os.mkfifo(folder / "pipe.txt")
     output = [] if command == "plan" else ["-o", "out.npz"]
-    assert "a pipe or a device" in typed(command, "pipe.txt", *output, code=2)
+    said = typed(command, "pipe.txt", *output, code=2)
+    assert "a pipe or a device" in said
+    assert "match, dedupe and neighbors read standard input as -" in said
 
 
 @pytest.mark.parametrize("name", ["names.txt", "link.txt", "hard.txt", "q.txt", "v.npz", "names"])

@@ -163,7 +163,8 @@ def _refuse_no_file(path: Path) -> None:
         raise InputError(
             f"{str(path)!r} is a folder, a pipe or a device.",
             "The ending of a file's name says how it is read, and some are read twice.",
-            "Write the items to a file first, for example items.txt.",
+            "Write the items to a file first, for example items.txt; match, dedupe and neighbors "
+            "read standard input as -.",
         )
     if not path.is_file():
         raise MissingFileError(

@@ -107,7 +107,7 @@ def raised(error: BaseException, left: Items, right: Items, request: Request) ->
     among = "" if named else f" among {request.size} pairs, the first of them"
     notes = " ".join(getattr(error, "__notes__", ()))
     fault = FailedCallError(
-        f"the similarity raised {type(error).__name__}: {error}{' ' + notes if notes else ''}\n"
+        f"the similarity raised {type(error).__name__}: {error}{f' ({notes})' if notes else ''}\n"
         f"while it was evaluated{among} for {_first(left, right, request)}.",
         "A pair that fails cannot be left out: its place in the matrix would be made up.",
         "Mend the function or the items; if it fails at times, pass retry=…, timeout=…",

@@ -202,6 +202,8 @@ def test_sides_of_given_pairs_are_as_long():
         fp.score_pairs(fp.StringSimilarity("jaro"), ["a", "b", "c"], ["a", "b"])
     with pytest.raises(InputError, match="nothing on the right"):
         fp.score_pairs("jaro", [("a", "b"), ("c", "d")])
+    with pytest.raises(InputError, match="nothing on the right"):
+        fp.score_pairs(None, fp.Oracle(["a", "b"], "jaro"))  # of one set of items
 
 
 # ---------------------------------------------------------------------- find_nearest

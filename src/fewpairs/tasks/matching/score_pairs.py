@@ -65,7 +65,8 @@ def score_pairs(
     >>> fp.score_pairs(fp.StringSimilarity("levenshtein"), ["kitten", "ape"], ["sitting", "ape"])
     array([0.57142857, 1.        ])
     """
-    if right is None and not isinstance(left, Oracle):
+    going_on = isinstance(left, Oracle) and not left.square
+    if right is None and not going_on:
         raise InputError(
             "there is nothing on the right.",
             "Pair k is item k of both sides.",
