@@ -138,3 +138,12 @@ def test_all_pairs_are_not_offered_for_being_quick_where_they_cost_money():
     assert "leave no error" not in paid
     # Where they cost hardly more than the plan, they are.
     assert "leave no error" in told(landmarks=190, cost="0.002 USD")
+
+
+def test_a_look_tells_what_it_has_cost():
+    priced = Counter(MATRIX).similarity("pairs", cost="0.01 USD")
+    report = fp.inspect(range(N), priced)
+    assert f"({report.evaluations:,} evaluations for {report.evaluations / 100:.2f} USD)" in str(
+        report
+    )
+    assert " for " not in str(fp.inspect(range(N), fp.Precomputed(MATRIX))).splitlines()[0]

@@ -14,6 +14,7 @@ from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.planner import Planner
 from fewpairs.run.arguments import as_oracle
+from fewpairs.similarities.cost import Cost
 
 #: Items whose square is evaluated, where the user has not said how many; at least the second.
 _SAMPLE, _SMALLEST = 50, 10
@@ -51,6 +52,8 @@ class Inspection:
         Σ|negative eigenvalues| / Σ|eigenvalues|.
     seconds_per_evaluation : float
         NaN if everything was known already.
+    cost : Cost or None
+        Of one evaluation, where it is declared.
     """
 
     name: str
@@ -66,6 +69,7 @@ class Inspection:
     eigenvalues: FloatArray
     negative_share: float
     seconds_per_evaluation: float
+    cost: Cost | None = None
 
     def __str__(self) -> str:
         symmetric = "symmetric" if self.asymmetry < 1e-8 else f"{self.asymmetry:.1%} asymmetric"  # noqa: PLR2004
@@ -78,12 +82,13 @@ class Inspection:
             else f"indefinite: {self.negative_share:.1%} of the eigenvalue mass is negative"
         )
         repeat = "exact" if self.repeatability == 0 else f"within {self.repeatability:.2g}"
+        paid = "" if self.cost is None else f" for {self.cost.written(self.evaluations)}"
         bad = f", {self.non_finite} not finite" if self.non_finite else ""
         return "\n".join(
             [
                 (
                     f"{self.name}, on {self.n_sampled} of {self.n_items:,} items "
-                    f"({self.evaluations:,} evaluations)"
+                    f"({self.evaluations:,} evaluations{paid})"
                 ),
                 f"  symmetry   {symmetric} (declared {declared})",
                 f"  diagonal   {diagonal}",
@@ -238,6 +243,7 @@ def _report(
         asymmetry=difference / norm if norm else 0.0,
         diagonal=(float(itself.min()), float(itself.max())),
         range=(float(values.min()), float(values.max())),
+        cost=oracle.planner.cost,
         repeatability=float(np.nanmax(repeated, initial=0.0)),
         non_finite=int((np.triu(~finite) if oracle.symmetric else ~finite).sum()),
         eigenvalues=np.ldexp(eigenvalues, power),
