@@ -2,7 +2,7 @@
 
 Every reader starts from a whole file. libFuzzer changes bytes, watches which branches of fewpairs
 are reached, and goes on from what reached new ones. A reader may give what it has read or raise an
-error of fewpairs; another exception, a death, a second, or 512 MB are findings. Each runs in a
+error of fewpairs; another exception, a death, a hang, or 512 MB are findings. Each runs in a
 process of its own. Writes docs/tables/guided.md. Needs: pip install atheris
 
     python -m benchmarks.reliability.guided [--quick] [--runs N] [--seed S]
@@ -24,7 +24,7 @@ from benchmarks.shared.tables import publish, table
 
 READERS = ("matrix", "journal block", "journal tail", "description", "word vectors")
 #: Seconds that one input may take, megabytes, and the longest input.
-_SECONDS, _MEGABYTES, _LONGEST = 1, 512, 16_384
+_SECONDS, _MEGABYTES, _LONGEST = 30, 512, 16_384
 
 
 def prepared(reader: str, folder: Path) -> tuple[bytes, str, Callable[[Path], Any]]:

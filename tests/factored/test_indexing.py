@@ -23,6 +23,9 @@ class Four:
     def __index__(self):
         return 4
 
+    def __repr__(self):
+        return "Four()"
+
 
 KEYS = [
     0,
@@ -109,7 +112,7 @@ def test_what_numpy_reads_is_read(matrix, key):
         ([1, 2], [3, 4, 5]),
         (None, 1),
         None,
-        object(),
+        pytest.param(object(), id="an object"),
         {"a": 1},
         (np.zeros((9, 9), dtype=bool), 1),
     ],

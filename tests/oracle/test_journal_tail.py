@@ -121,15 +121,16 @@ def test_nothing_that_was_answered_is_asked_for_again(tmp_path, kind, n_jobs, at
 
 def test_quick_answers_are_told_together(tmp_path, monkeypatch):
     told = []
-    heard = fp.Oracle._hear
+    tell = calls.Gathered.tell
+
+    def counted(self, to, places, *, at_once):
+        told.append(at_once)
+        tell(self, to, places, at_once=at_once)
+
+    monkeypatch.setattr(calls.Gathered, "tell", counted)
     monkeypatch.setattr(hearing, "SLOW", np.inf)
-    monkeypatch.setattr(
-        fp.Oracle,
-        "_hear",
-        lambda *args, **more: (told.append(more["at_once"]), heard(*args, **more)),
-    )
-    watched = Watched()
     monkeypatch.setattr(hearing, "OFTEN", np.inf)
+    watched = Watched()
     run(watched, tmp_path / "journal")
     assert not any(told)
     assert len(told) < len(watched.asked) / 5  # once for each request

@@ -118,6 +118,10 @@ def _pair_by_pair(
 
     def told(places: list[int], answers: list[Any], at_once: bool) -> None:
         assert heard is not None  # noqa: S101 - or nothing is told
+        first = answers[0]
+        if len(places) == 1 and at_once and type(first) is float and isfinite(first):
+            heard.one(kind, int(rows[places[0]]), int(columns[places[0]]), first)
+            return
         at = places if len(places) > 1 else slice(places[0], places[0] + 1)
         some = kind(rows[at], columns[at])
         plain = all(type(answer) is float and isfinite(answer) for answer in answers)

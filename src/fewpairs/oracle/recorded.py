@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
+from dataclasses import dataclass
 from typing import Self
 
 from fewpairs.arrays import FloatArray
@@ -20,9 +20,30 @@ from fewpairs.oracle.journal.recorder import Recorder
 from fewpairs.oracle.ledger import Ledger
 from fewpairs.oracle.memory import Memory
 from fewpairs.oracle.planner import Planner
-from fewpairs.oracle.requests import Request
+from fewpairs.oracle.requests import Request, Scattered
 from fewpairs.oracle.symmetry import square_asymmetry
 from fewpairs.similarities.base import Similarity
+
+
+@dataclass(frozen=True, slots=True)
+class _Hearing:
+    """Hears the answers to one request, for a journal; `symmetric` are items that should be so."""
+
+    recorder: Recorder
+    request: Request
+    symmetric: Items | None
+
+    def __call__(self, part: Request, values: FloatArray, *, at_once: bool) -> None:
+        """Take the answer to a part of the request."""
+        if self.symmetric is not None:
+            uneven, values = square_asymmetry(self.symmetric, part, values)
+            if uneven is not None:
+                return  # must not be found again
+        self.recorder.hear(self.request, part, values, at_once=at_once)
+
+    def one(self, kind: type[Scattered], row: int, column: int, value: float) -> None:
+        """Take one answer."""
+        self.recorder.hear_one(self.request, kind, row, column, value)
 
 
 class Recorded:
@@ -94,22 +115,9 @@ class Recorded:
 
     def _hearing(self, request: Request) -> Heard | None:
         """Return what is told of answers to a request as they come."""
-        return None if self._recorder is None else partial(self._hear, self._recorder, request)
-
-    def _hear(
-        self,
-        recorder: Recorder,
-        request: Request,
-        part: Request,
-        values: FloatArray,
-        *,
-        at_once: bool,
-    ) -> None:
-        if self.symmetric:
-            uneven, values = square_asymmetry(self.items, part, values)
-            if uneven is not None:
-                return  # must not be found again
-        recorder.hear(request, part, values, at_once=at_once)
+        if self._recorder is None:
+            return None
+        return _Hearing(self._recorder, request, self.items if self.symmetric else None)
 
     def _written_down(
         self, request: Request, values: FloatArray, *, repeatable: bool

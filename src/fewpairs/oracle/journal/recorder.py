@@ -217,6 +217,16 @@ class Recorder:
         if record is not None:
             self._writer.tail.hear(request, record, at_once=at_once)
 
+    def hear_one(
+        self, request: Request, kind: type[Scattered], row: int, column: int, value: float
+    ) -> None:
+        """Take one finite answer to a request, from any thread, and write it at once."""
+        if self._dtype == "float64":
+            self._writer.tail.hear_one(request, kind, row, column + self._shift, value)
+        else:
+            single = kind(np.array([row]), np.array([column]))
+            self.hear(request, single, np.array([value]), at_once=True)
+
     def add(self, request: Request, values: FloatArray) -> None:
         """Take an answer, and write a block when enough has come."""
         record = self._record(request, values)

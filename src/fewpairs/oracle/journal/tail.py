@@ -21,17 +21,18 @@ from typing import Any
 import numpy as np
 
 from fewpairs.arrays import FloatArray
-from fewpairs.items.keys import Keys
+from fewpairs.items.keys import SIZE, Keys
 from fewpairs.oracle import hearing
 from fewpairs.oracle.journal.blocks import KINDS, Record
 from fewpairs.oracle.journal.folder import Shelf
-from fewpairs.oracle.requests import Request
+from fewpairs.oracle.requests import Request, Scattered
 
 FORMAT, VERSION = b"fewpairs tail ", 1
 #: Before each record: its length, and its checksum.
 FRAME = struct.Struct("<II")
 #: A record begins so: number of the request, kind, rows, columns; then keys, then values.
 BEGINNING = struct.Struct("<QBII")
+_VALUE = struct.Struct("<d")
 
 
 class Tail:
@@ -56,6 +57,7 @@ class Tail:
             shelf.checksum.encode(),
             matrix.encode(),
         )
+        self._raw = keys.view(np.uint8).data
         self._lock = threading.Lock()
         self._number = self._files = 0
         self._start_anew()
@@ -96,6 +98,30 @@ class Tail:
             self._told[number] = self._told.get(number, 0) + record.request.size
             if at_once or time.perf_counter() - self._last >= hearing.OFTEN:
                 self._write_waiting()
+
+    def hear_one(
+        self, request: Request, kind: type[Scattered], row: int, column: int, value: float
+    ) -> None:
+        """Take one answer, and write it now: the same as `hear`, in a tenth of its time."""
+        raw = self._raw
+        with self._lock:
+            number, _ = self._expected.get(id(request), (0, None))
+            if not number:
+                return
+            payload = b"".join(
+                (
+                    BEGINNING.pack(number, KINDS.index(kind), 1, 1),
+                    raw[SIZE * row : SIZE * row + SIZE],
+                    raw[SIZE * column : SIZE * column + SIZE],
+                    _VALUE.pack(value),
+                )
+            )
+            framed = FRAME.pack(len(payload), zlib.crc32(payload)) + payload
+            self._told[number] = self._told.get(number, 0) + 1
+            self._ahead.setdefault(number, []).append(framed)
+            if self._waiting:
+                self._write_waiting()
+            self._append((framed,))
 
     def kept(self, request: Request, count: int) -> None:
         """Learn that so many answers to a request are on their way to a block.
