@@ -12,6 +12,7 @@ import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -276,6 +277,25 @@ def test_ctrl_c_leaves_a_clean_journal_and_says_how_to_go_on(tmp_path, undisturb
     assert np.array_equal(matrix.to_dense(), exact)
     assert len(asked) == len(price) - len(kept)
     assert not list(tmp_path.rglob("*.fewpairs-part"))
+
+
+@pytest.mark.parametrize(("seconds", "many"), [(1.0, True), (0.001, False)])
+def test_blocks_are_written_while_a_run_lasts_and_not_for_each_answer(
+    tmp_path, monkeypatch, seconds, many
+):
+    clock, there = [0.0], []
+    monkeypatch.setattr(writer, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+
+    class Slow(list):
+        def append(self, pair):
+            super().append(pair)
+            clock[0] += seconds
+            there.append(len(list(tmp_path.glob("*/*.block"))))
+
+    run(tmp_path, Slow())  # in requests of up to 16 pairs
+    assert there[0] == 0
+    assert (there[-1] > 4) == many
+    assert many or there[-1] == 0
 
 
 def test_a_fault_outside_a_run_is_written_too(tmp_path):
