@@ -25,8 +25,9 @@ _LINE = 128
 def fold(shelf: Shelf, dtype: str) -> list[Path]:
     """Write what is in tails to a block, and remove them; return those that were damaged.
 
-    Whoever does so holds the journal. Should it end between the two, then what is in the tails is
-    written once more by the next, with the same values.
+    Whoever does so holds the journal. Should it end between the two, or should blocks have been
+    refused by a full disk that had taken a tail, then what is in tails is written once more, with
+    the same values; to compact a journal drops it.
     """
     matrix, payloads, bad = "", dict[bytes, None](), []
     paths = shelf.tails()
