@@ -44,9 +44,9 @@ def fits(monkeypatch):
     """What rankings were fitted to: features, which match, weights."""
     seen = []
 
-    def noted(features, matching, weights):
+    def noted(features, matching, weights, *, first):
         seen.append((features, matching, weights))
-        return Ranking(features, matching, weights)
+        return Ranking(features, matching, weights, first=first)
 
     monkeypatch.setattr(module, "Ranking", noted)
     return seen
@@ -207,3 +207,24 @@ def test_without_a_guide_profiles_propose(monkeypatch):
     scores = (profiles.left @ profiles.right.T)[every // 40, every % 40]
     proposed = search._candidates()[0]
     assert set(proposed) == set(every[np.argsort(-scores)[:30]])
+
+
+def test_what_is_learnt_from_little_follows_the_order_that_found_it():
+    """Two features say the same of what was seen; the first order says which of them counts."""
+    rng = np.random.default_rng(0)
+    features = np.repeat(rng.normal(size=(400, 1)), 2, axis=1).astype(np.float32)
+    features[:10] += 3.0
+    matching = np.arange(400) < 10
+    first = np.array([1.0, 0.0])
+    given = Ranking(features, matching, np.ones(400), first=first).weights
+    plain = Ranking(features, matching, np.ones(400)).weights
+    assert abs(given[1]) < 0.1 * given[0]
+    assert plain[1] == pytest.approx(plain[0])
+    # It is a start, not a belief: with many that say otherwise it is given up.
+    many = rng.normal(size=(20_000, 2)).astype(np.float32)
+    learnt = Ranking(many, many[:, 1] > 1.0, np.ones(20_000), products=False, first=first)
+    assert abs(learnt.weights[0]) < 0.1 * learnt.weights[1]
+    odds = learnt(many[:50])
+    np.testing.assert_allclose(np.argsort(odds), np.argsort(many[:50] @ learnt.weights))
+    nothing = Ranking(features, matching, np.ones(400), first=np.zeros(2)).weights
+    np.testing.assert_array_equal(nothing, plain)

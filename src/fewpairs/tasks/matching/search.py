@@ -156,7 +156,8 @@ class Search:
             ]
         )
         matching = np.arange(len(features)) < len(matches[0])
-        return Ranking(features, matching, weights_of(*kinds))
+        first = self._features.first_weights
+        return Ranking(features, matching, weights_of(*kinds), first=first)
 
     def _candidates(self) -> _Pool:
         universe = self._universe
