@@ -8,9 +8,8 @@ truth is printed; a run of all families writes docs/tables/fuzz.md.
                                           [--family F …] [--seed S] [--join FILE]
 
 Minutes are those of the whole run, a count is that of a family; whichever ends first. With --join,
-what was run is kept in a file, and families that are not run now are taken from it, or from the
-published table if there is no such file: after a mend one family can be run anew, and the table is
-still written from what the command has counted.
+what was run is kept in a file, and families that are not run now are taken from it: after a mend
+one family can be run anew, and the table is still written from what the command has counted.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ sys.path[:] = [str(Path(__file__).resolve().parents[2]), *elsewhere]
 
 from benchmarks.shared import fuzz_process  # noqa: E402
 from benchmarks.shared.command import arguments  # noqa: E402
-from benchmarks.shared.tables import publish, published_cells, table  # noqa: E402
+from benchmarks.shared.tables import publish, table  # noqa: E402
 
 #: Examples of one process: few at first, so that each test has its turn; then twice as many as long
 #: as all tests of a family take less than so many seconds, so that starting them costs little.
@@ -142,27 +141,10 @@ def report(chosen: list[Family]) -> str:
 
 def stored(path: Path | None) -> dict[str, Family]:
     """Read what earlier runs have kept."""
-    if path is None:
+    if path is None or not path.exists():
         return {}
-    if not path.exists():
-        return published()
     found = json.loads(path.read_text(encoding="utf-8"))
     return {name: Family(**{**f, "held": Counter(f["held"])}) for name, f in found.items()}
-
-
-def published() -> dict[str, Family]:
-    """Read what the published table says of earlier runs, none of which had a finding."""
-    found: dict[str, Family] = {}
-    for family, promise, seed, count, findings in published_cells("fuzz", 5):
-        if seed.isdigit() and findings == "0":
-            of = found.setdefault(family, Family(family, int(seed), {}))
-            of.examples["test_" + promise.replace(" ", "_")] = int(count.replace(",", ""))
-    held = [cells for cells in published_cells("fuzz", 4) if cells[1].isdigit()]
-    for kind, *counts in held:
-        # The table does not say of which family they were, and adds them up.
-        for place, count in zip(("held", "below", "above"), counts, strict=True):
-            found["approximate"].held[f"{kind}\t{place}"] += int(count)
-    return found
 
 
 def options() -> argparse.Namespace:

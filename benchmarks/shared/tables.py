@@ -33,14 +33,6 @@ def published_rows(name: str) -> dict[str, list[str]]:
     return {row[0]: row for row in rows[2:]}
 
 
-def published_cells(name: str, width: int) -> list[list[str]]:
-    """Rows of the tables of docs/tables/NAME.md that have so many cells."""
-    page = _DOCS / "tables" / f"{name}.md"
-    lines = page.read_text(encoding="utf-8").splitlines() if page.exists() else []
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line[:1] == "|"]
-    return [row for row in rows if len(row) == width]
-
-
 def spread(values: Sequence[float]) -> str:
     """Mean ± standard deviation of errors; a mean above 10 is only said to be that."""
     mean = float(np.mean(values))
