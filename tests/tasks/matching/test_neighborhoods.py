@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import fewpairs as fp
+from fewpairs.guides.guides import Guide
 from fewpairs.tasks.matching import neighborhoods as module
-from fewpairs.tasks.matching.guides import Guide
 from fewpairs.tasks.matching.neighborhoods import Neighborhoods
 
 N, K = 120, 4

@@ -10,9 +10,9 @@ from examples import Counter
 from scipy import stats
 
 import fewpairs as fp
+from fewpairs.guides.guides import Guide
 from fewpairs.tasks.matching import running
 from fewpairs.tasks.matching.blind import Blind
-from fewpairs.tasks.matching.guides import Guide
 from fewpairs.tasks.matching.labels import Labels
 from fewpairs.tasks.matching.running import Run
 from fewpairs.tasks.matching.search import Search

@@ -7,6 +7,7 @@ from typing import Any
 from fewpairs.arrays import RandomState, is_whole
 from fewpairs.error.recall import check_recall
 from fewpairs.errors import InputError
+from fewpairs.guides.guides import as_guides
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import max_memory as memory_below
@@ -16,7 +17,6 @@ from fewpairs.similarities.cost import CostOption
 from fewpairs.similarities.patience import WhenMissing
 from fewpairs.tasks.matching.all_pairs import evaluates_all
 from fewpairs.tasks.matching.found import Found
-from fewpairs.tasks.matching.guides import as_guides
 from fewpairs.tasks.matching.identity import read_ids
 from fewpairs.tasks.matching.neighborhoods import Neighborhoods
 from fewpairs.tasks.matching.plan_nearest import plan_nearest

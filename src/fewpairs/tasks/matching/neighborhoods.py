@@ -10,11 +10,11 @@ from fewpairs.arrays import BoolArray, FloatArray, IntArray, SingleArray
 from fewpairs.candidates.nearest import most_similar
 from fewpairs.error.recall import HIGH_TAIL, LOW_TAIL, Recall
 from fewpairs.error.shares import least_mean, mean_of_others, rows_for
+from fewpairs.guides.guides import Guide
 from fewpairs.numerics import parts
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.tasks.matching.all_pairs import pair_by_pair, whole_rows
 from fewpairs.tasks.matching.features import Features
-from fewpairs.tasks.matching.guides import Guide
 from fewpairs.tasks.matching.ranking import Ranking
 from fewpairs.tasks.matching.symmetry import check_symmetry
 from fewpairs.tasks.matching.universe import Universe

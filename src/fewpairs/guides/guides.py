@@ -14,10 +14,10 @@ import scipy.sparse as sp
 
 from fewpairs.arrays import SingleArray, is_number, unmasked
 from fewpairs.errors import InputError
+from fewpairs.guides.text_guides import dense, log_lengths, text_guides
 from fewpairs.items.items import Items
 from fewpairs.numerics import parts
 from fewpairs.similarities.protocol import Similarity
-from fewpairs.tasks.matching.text_guides import dense, log_lengths, text_guides
 
 
 class Guide(NamedTuple):
@@ -26,10 +26,20 @@ class Guide(NamedTuple):
     name: str
     left: SingleArray
     right: SingleArray
+    distances: bool = False  # products are negative squared distances
+
+
+#: Takes what the items themselves offer.
+AUTO = "auto"
 
 
 def as_guides(
-    guide: Any, items: Items, others: Items | None, similarity: Similarity
+    guide: Any,
+    items: Items,
+    others: Items | None,
+    similarity: Similarity | None,
+    *,
+    cosines: bool = False,
 ) -> list[Guide]:
     """Turn what a user gives as a guide into vectors.
 
@@ -43,6 +53,8 @@ def as_guides(
     items, others : Items
     similarity : Similarity
         May offer guides of its own, by a method ``guides(items)``.
+    cosines : bool, default=False
+        Leave out, of what "auto" finds, all but inner products of unit vectors.
 
     Returns
     -------
@@ -52,13 +64,14 @@ def as_guides(
     if guide is None or (isinstance(guide, (list, tuple)) and not len(guide)):
         return []
     if isinstance(guide, str):
-        if guide != "auto":
+        if guide != AUTO:
             raise InputError(
                 f"guide is {guide!r}.",
                 "A guide is something cheap that hints at the similarity.",
                 'Pass "auto", None, an array with a row for each item, or an encoder.',
             )
-        return _automatic(items, others, similarity)
+        found = _automatic(items, others, similarity)
+        return [one for one in found if not (cosines and one.distances)]
     given = guide if isinstance(guide, list) and not _is_table(guide) else [guide]
     return [_one(part, f"guide {k + 1}", items, others) for k, part in enumerate(given)]
 
@@ -83,7 +96,7 @@ def reusable(guide: Any) -> Any:
     return guide if all(makers) else ARRAY
 
 
-def _automatic(items: Items, others: Items | None, similarity: Similarity) -> list[Guide]:
+def _automatic(items: Items, others: Items | None, similarity: Similarity | None) -> list[Guide]:
     """Look at all items together, so that both sides speak of the same things."""
     if others is not None and _widths(items) != _widths(others):
         return []  # vectors of two kinds have no products
@@ -99,7 +112,7 @@ def _automatic(items: Items, others: Items | None, similarity: Similarity) -> li
     if others is None:
         return guides
     n = len(items)
-    return [Guide(guide.name, guide.left[:n], guide.right[n:]) for guide in guides]
+    return [g._replace(left=g.left[:n], right=g.right[n:]) for g in guides]
 
 
 def _widths(items: Items) -> tuple[int, ...]:
@@ -130,7 +143,7 @@ def _distances(name: str, vectors: Any) -> Guide:
     rows /= np.sqrt(np.einsum("ij,ij->i", rows, rows).mean()) or 1.0
     squares, ones = np.einsum("ij,ij->i", rows, rows)[:, None], np.ones((len(rows), 1))
     left, right = np.hstack([-squares, 2 * rows, -ones]), np.hstack([ones, rows, squares])
-    return Guide(name, left.astype(np.float32), right.astype(np.float32))
+    return Guide(name, left.astype(np.float32), right.astype(np.float32), distances=True)
 
 
 def _one(guide: Any, name: str, items: Items, others: Items | None) -> Guide:
