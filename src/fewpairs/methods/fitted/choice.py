@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
@@ -57,11 +59,9 @@ def choose_core(
         right = None if right is None else _less_own(right, stage.landmarks, nugget)
         nugget = 0.0
     fit = Fit(left, core, right, stage.landmarks, stage.row_landmarks, nugget)
-    return (
-        fit
-        if terms is None or stage.finished
-        else _with_guide(stage, sample, terms, fit, plain=plain)
-    )
+    if terms is None or stage.finished:
+        return fit
+    return _with_guide(stage, sample, terms, fit, plain=plain)
 
 
 def _with_guide(stage: Stage, sample: Sample, terms: GuideTerms, fit: Fit, *, plain: bool) -> Fit:
@@ -72,7 +72,14 @@ def _with_guide(stage: Stage, sample: Sample, terms: GuideTerms, fit: Fit, *, pl
         return factored_entries(fit.left, fit.core, right, rows, columns)
 
     followed = follow(stage, sample, terms, entries, plain=plain)
-    return fit if followed is None else as_fit(stage, terms, followed.guided)
+    if followed is None:
+        return fit
+    guided = as_fit(stage, terms, followed.guided)
+    if plain and guided.nugget:
+        own, nugget = stage.landmarks, guided.nugget
+        both = guided.right if guided.right is None else _less_own(guided.right, own, nugget)
+        guided = replace(guided, left=_less_own(guided.left, own, nugget), right=both, nugget=0.0)
+    return guided
 
 
 def _weights(stage: Stage, sample: Sample, *, plain: bool) -> FloatArray:

@@ -17,7 +17,7 @@ from fewpairs.methods.base import Fit, GuidedLines
 from fewpairs.methods.fitted.excerpt import Excerpt
 from fewpairs.methods.fitted.guards import largest_mean_square
 from fewpairs.methods.fitted.guide_terms import GuideTerms
-from fewpairs.methods.fitted.guided import ROUNDS, Guided, PairValues, fit_guided
+from fewpairs.methods.fitted.guided import FULL, Effort, Guided, PairValues, fit_guided
 from fewpairs.methods.fitted.stage import Sample, Stage
 from fewpairs.numerics import parts
 
@@ -28,8 +28,8 @@ _STANDARD_ERRORS, _LARGEST_SHARE = 2.0, 0.9
 _FEWEST_PAIRS = 40
 #: Rows of the landmarks' columns that stand for all of them.
 _LINE_ROWS = 100
-#: Pairs whose predictions must not be larger than the data are.
-_SANITY_PAIRS = 4096
+#: Items of both sides whose predicted entries must not be larger than the data are.
+_SANITY_ITEMS = 64
 
 
 #: Rows and columns of entries, to what a result says of them.
@@ -49,7 +49,7 @@ def follow(
     sample: Sample,
     terms: GuideTerms,
     entries: Entries,
-    rounds: int = ROUNDS,
+    effort: Effort = FULL,
     *,
     plain: bool = False,
 ) -> Followed | None:
@@ -62,7 +62,7 @@ def follow(
     terms : GuideTerms
     entries : callable
         What the result without a guide says of entries.
-    rounds : int
+    effort : Effort
         As for `fit_guided`.
     plain : bool, default=False
         Whether the factors must answer for the landmarks' lines, too.
@@ -79,7 +79,7 @@ def follow(
     i, j = drawn.rows[taken], drawn.columns[taken]
     pairs = PairValues(terms.at(i, j), sample.values[taken], drawn.weights[taken])
     excerpt = Excerpt.of(stage, terms, i, j)
-    guided = fit_guided(excerpt, pairs, rounds)
+    guided = fit_guided(excerpt, pairs, effort)
     before, after = entries(i, j) - pairs.values, guided.crossed - pairs.values
     # Pairs that bought near-duplicates stand for are exact in the result.
     open_pairs = ~sample.stands_for_near[taken]
@@ -100,10 +100,8 @@ def _whole(stage: Stage, entries: Entries, loss: float) -> float:
     n, m, s = len(stage.rows), len(stage.columns), len(stage.landmarks)
     some = stage.rows[:: max(1, n // _LINE_ROWS)]
     i, j = np.repeat(some, s), np.tile(stage.landmarks, len(some))
-    of_lines = float(
-        ((entries(i, j) - stage.left[i, np.tile(np.arange(s), len(some))]) ** 2).mean()
-    )
-    return loss * n * m + of_lines * s * (n + m)
+    residuals = entries(i, j) - stage.left[some].ravel()
+    return loss * n * m + float((residuals**2).mean()) * s * (n + m)
 
 
 def is_better(before: FloatArray, after: FloatArray, weights: FloatArray) -> bool:
@@ -177,12 +175,12 @@ def _entries_of(stage: Stage, terms: GuideTerms, guided: Guided) -> Entries:
 
 def _sane(stage: Stage, entries: Entries, pairs: PairValues) -> bool:
     """On pairs that nobody evaluated, the result must not be larger than the data are."""
-    count = min(_SANITY_PAIRS, len(stage.rows) * len(stage.columns))
-    # Pairs all over the matrix, the same ones in every run; steps that share no factor meet many.
-    places = np.arange(count)
-    i = stage.rows[places % len(stage.rows)]
-    j = stage.columns[(places * 7919 + places // len(stage.rows) + 1) % len(stage.columns)]
-    apart: BoolArray = i != j if stage.oracle.square else np.ones(count, dtype=bool)
+    down, across = (
+        items[:: max(1, len(items) // _SANITY_ITEMS)][:_SANITY_ITEMS]
+        for items in (stage.rows, stage.columns[::-1])
+    )
+    i, j = np.repeat(down, len(across)), np.tile(across, len(down))
+    apart: BoolArray = i != j if stage.oracle.square else np.ones(len(i), dtype=bool)
     guessed = entries(i[apart], j[apart])
     largest = largest_mean_square(pairs.values, pairs.weights)
     return bool(len(guessed) == 0 or float((guessed**2).mean()) <= largest)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,8 +19,7 @@ from fewpairs.methods.fitted.excerpt import Excerpt, Problem, Variant
 from fewpairs.methods.fitted.predictors import Lines
 from fewpairs.methods.fitted.weights import FOLDS, Normal, Tuning
 
-#: Kernels that are weighed: β of the vectors and nugget η of each, and the ridges of all.
-_KERNELS = ((0.1, 0.0), (0.3, 0.0), (1.0, 0.0), (3.0, 0.0), (1.0, 1.0))
+#: Ridges of all kernels that are weighed.
 _RIDGES = (1e-5, 1e-3, 1e-2, 1e-1)
 #: β of one of several guides, where the others are left out of the kernel.
 _ALONE = (0.1, 1.0)
@@ -29,10 +29,32 @@ _FIRST_BETA, _FIRST_RIDGES = 0.3, (1e-5, 1e-3, 1e-2)
 _FOLD_PAIRS = 300
 #: With fewer landmarks a fold predicts from next to nothing.
 _FEWEST_FOR_FOLDS = 3
-#: Two folds say as much as five (docs/guide.md), and beside so many tuning pairs none is needed.
-_FOLDS, _MOST_BESIDE_FOLDS = 2, 1500
-#: Coefficients are found twice: with the lines as they are, then with what the first left of them.
-ROUNDS = 2
+#: Two folds say as much as five.
+_FOLDS = 2
+
+
+class Effort(NamedTuple):
+    """How much arithmetic a fit is worth.
+
+    Attributes
+    ----------
+    rounds : int
+        How often the coefficients of the terms are found: the first time with the lines as they
+        are, then with what is left of them.
+    kernels : tuple of (float, float)
+        β of the vectors and nugget η of each kernel.
+    pairs : int
+        Beside so many tuning pairs no folds are needed.
+    """
+
+    rounds: int
+    kernels: tuple[tuple[float, float], ...]
+    pairs: int
+
+
+FULL = Effort(2, ((0.1, 0.0), (0.3, 0.0), (1.0, 0.0), (3.0, 0.0), (1.0, 1.0)), 1000)
+#: For a first look, which decides which pairs are bought.
+QUICK = Effort(1, ((0.3, 0.0), (1.0, 0.0)), 300)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,27 +95,26 @@ class PairValues:
         return len(self.values) / (len(self.values) + _FOLD_PAIRS)
 
 
-def fit_guided(excerpt: Excerpt, pairs: PairValues, rounds: int = ROUNDS) -> Guided:
+def fit_guided(excerpt: Excerpt, pairs: PairValues, effort: Effort = FULL) -> Guided:
     """Find the coefficients of the terms, and weigh all predictors.
 
     Parameters
     ----------
     excerpt : Excerpt
     pairs : PairValues
-    rounds : int, default=2
-        How often the coefficients are found.
+    effort : Effort
 
     Returns
     -------
     Guided
     """
-    few = len(pairs.values) < _MOST_BESIDE_FOLDS
+    few = len(pairs.values) < effort.pairs
     enough = len(excerpt.lines.crossing) >= _FEWEST_FOR_FOLDS
     folds = excerpt.folds(_FOLDS) if few and enough else []
     b = np.zeros(pairs.terms.shape[1])
-    for _ in range(rounds):
+    for _ in range(effort.rounds):
         b = _coefficients(excerpt, folds, pairs, b)
-    return _stacked(excerpt, folds, pairs, b)
+    return _stacked(excerpt, folds, pairs, b, effort)
 
 
 def _coefficients(
@@ -141,10 +162,12 @@ def _of_fold(excerpt: Excerpt, fold: Problem) -> tuple[FloatArray, FloatArray]:
     return fold.truth(excerpt.lines), terms
 
 
-def _variants(excerpt: Excerpt, gap: float) -> list[Variant]:
+def _variants(excerpt: Excerpt, gap: float, effort: Effort) -> list[Variant]:
     """Return the kernels: all guides alike, and of several guides each one alone."""
     count = len(excerpt.slices)
-    made = [Variant((beta,) * count, eta, _RIDGES) for beta, eta in _KERNELS if gap > 0 or not eta]
+    made = [
+        Variant((beta,) * count, eta, _RIDGES) for beta, eta in effort.kernels if gap > 0 or not eta
+    ]
     if count > 1:
         alone = np.eye(count).tolist()
         made += [
@@ -154,11 +177,13 @@ def _variants(excerpt: Excerpt, gap: float) -> list[Variant]:
     return made
 
 
-def _stacked(excerpt: Excerpt, folds: list[Problem], pairs: PairValues, b: FloatArray) -> Guided:
+def _stacked(
+    excerpt: Excerpt, folds: list[Problem], pairs: PairValues, b: FloatArray, effort: Effort
+) -> Guided:
     """Weigh terms of either sign, predictors and cores of the residual."""
     lines = excerpt.residual(b)
     gap = excerpt.gap(lines)
-    variants = _variants(excerpt, gap)
+    variants = _variants(excerpt, gap, effort)
     whole = excerpt.whole()
     made = [whole.predictors(lines, gap, variant) for variant in variants]
     cores = Cores.of(lines.crossing, gap, symmetric=excerpt.symmetric)

@@ -10,6 +10,7 @@ from fewpairs.arrays import BoolArray, FloatArray, IntArray, SingleArray
 from fewpairs.factored.factors import factored_entries
 from fewpairs.methods.fitted.gate import Entries, follow
 from fewpairs.methods.fitted.guide_terms import GuideTerms
+from fewpairs.methods.fitted.guided import QUICK
 from fewpairs.methods.fitted.stage import Sample, Stage
 from fewpairs.numerics import parts
 
@@ -73,7 +74,7 @@ def buy_near_pairs(
         return factored_entries(stage.left, core, stage.right, rows, columns)
 
     believed: Entries = by_core
-    followed = None if terms is None else follow(stage, sample, terms, by_core, rounds=1)
+    followed = None if terms is None else follow(stage, sample, terms, by_core, QUICK)
     if followed is not None and terms is not None:
         believed = followed.entries
         squared_error = followed.loss * len(stage.rows) * len(stage.columns)
