@@ -327,7 +327,9 @@ class FactoredMatrix(Answers):
         if len(self.skipped):
             error += f"; {len(self.skipped):,} skipped pairs are left out"
         rank = min(self.core.shape)
+        guided = ", with a guide" if self.squares else ""
         end = f", {self.stopped_because}" if self.stopped_because else ""
         return (
-            f"<{n:,} × {m:,} factored matrix, {self.method}, rank {rank}{known}{spent}{error}{end}>"
+            f"<{n:,} × {m:,} factored matrix, {self.method}{guided}, rank {rank}{known}{spent}"
+            f"{error}{end}>"
         )
