@@ -73,8 +73,7 @@ def test_of_two_guides_the_useless_one_does_little_harm():
     matrix = hinted(X)
     useless = np.random.default_rng(5).normal(size=(N, 16))
     both = run(matrix, [useless, X])
-    assert len(both.squares) == 2
-    assert off(both, matrix) < 1.1 * off(run(matrix, X), matrix)
+    assert off(both, matrix) < 1.02 * off(run(matrix, X), matrix)
     assert off(both, matrix) < 0.8 * off(run(matrix), matrix)
 
 

@@ -24,18 +24,26 @@ class LineGuide:
         Coefficients of the guides' inner products, then of their squares.
     widths : tuple of int
         Coordinates of each guide's vectors.
+    which : tuple of int
+        Which of the user's guides these are: useless ones were left out.
     maker : object
         What makes vectors of new items, such as an encoder; `ARRAY` or None where there is none.
     """
 
     taken_off: FloatArray
     widths: tuple[int, ...]
+    which: tuple[int, ...]
     maker: Any = None
 
     @property
     def width(self) -> int:
         """Coordinates of all vectors."""
         return sum(self.widths)
+
+    @property
+    def parts(self) -> list[tuple[int, int]]:
+        """For each guide its coordinates, and which of the user's it is."""
+        return list(zip(self.widths, self.which, strict=True))
 
     def made_by(self, maker: Any) -> LineGuide:
         """Return the same with what makes vectors of new items."""
@@ -51,6 +59,8 @@ class LineGuide:
                 "Pass guide= with a row for each new item, or an encoder.",
             )
         made = as_guides(maker, new, None, similarity)
+        if len(made) > max(self.which):
+            made = [made[k] for k in self.which]
         widths = tuple(guide.left.shape[1] for guide in made)
         if widths != self.widths:
             raise InputError(

@@ -115,7 +115,7 @@ def pack(matrix: FactoredMatrix) -> tuple[Arrays, dict[str, Any]]:
         "curve": [_pack_point(point) for point in matrix.curve],
         "stopped_because": matrix.stopped_because,
         "squares": [float(part.weight).hex() for part in matrix.squares],
-        "guide": [] if source.guide is None else list(source.guide.widths),
+        "guide": [] if source.guide is None else source.guide.parts,
     }
     return arrays | item_arrays | other_arrays, facts
 
@@ -227,12 +227,14 @@ def _unpack_squares(weight: str, name: str, get: Any, shape: tuple[int, int]) ->
     return Squares(value, left, right, rows, columns)
 
 
-def _unpack_guide(widths: list[Any], taken_off: Any) -> LineGuide | None:
-    if not widths:
+def _unpack_guide(parts: list[Any], taken_off: Any) -> LineGuide | None:
+    if not parts:
         return None
-    require(all(type(width) is int and width > 0 for width in widths), "its guide is wrong")
-    require(are_numbers(taken_off, (2 * len(widths),)), "its guide is wrong")
-    return LineGuide(taken_off, tuple(widths), ARRAY)
+    widths, which = zip(*parts, strict=True)
+    whole = all(type(x) is int for x in (*widths, *which))
+    require(whole and min(widths) > 0 and min(which) >= 0, "its guide is wrong")
+    require(are_numbers(taken_off, (2 * len(parts),)), "its guide is wrong")
+    return LineGuide(taken_off, tuple(widths), tuple(which), ARRAY)
 
 
 def _refuse_nonfinite(name: str, array: Any) -> None:

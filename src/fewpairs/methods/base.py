@@ -36,11 +36,15 @@ class GuidedLines:
     squares : ndarray
         What the squared products of each guide count in the result, beside the factors.
     guides : tuple of Guide
+        Those that are followed.
+    which : tuple of int
+        Which of the user's guides they are.
     """
 
     taken_off: FloatArray
     squares: FloatArray
     guides: tuple[Guide, ...]
+    which: tuple[int, ...]
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -196,7 +200,7 @@ def assemble(oracle: Oracle, fit: Fit, title: str, *, put_back: bool) -> Factore
             symmetric=bool(oracle.similarity.symmetric),
             left_landmarks=fit.left_landmarks,
             right_landmarks=fit.left_landmarks if right is None else right,
-            guide=None if guide is None else LineGuide(guide.taken_off, guide.widths),
+            guide=None if guide is None else LineGuide(guide.taken_off, guide.widths, guide.which),
         ),
         evaluations=oracle.spent,
         method=title,

@@ -74,7 +74,7 @@ def _with_guide(stage: Stage, sample: Sample, terms: GuideTerms, fit: Fit, *, pl
     followed = follow(stage, sample, terms, entries, plain=plain)
     if followed is None:
         return fit
-    guided = as_fit(stage, terms, followed.guided)
+    guided = as_fit(stage, followed.terms, followed.guided)
     if plain and guided.nugget:
         own, nugget = stage.landmarks, guided.nugget
         both = guided.right if guided.right is None else _less_own(guided.right, own, nugget)

@@ -17,13 +17,13 @@ from fewpairs.methods.base import Fit, GuidedLines
 from fewpairs.methods.fitted.excerpt import Excerpt
 from fewpairs.methods.fitted.guards import largest_mean_square
 from fewpairs.methods.fitted.guide_terms import GuideTerms
-from fewpairs.methods.fitted.guided import FULL, Effort, Guided, PairValues, fit_guided
+from fewpairs.methods.fitted.guided import FULL, QUICK, Effort, Guided, PairValues, fit_guided
 from fewpairs.methods.fitted.stage import Sample, Stage
 from fewpairs.numerics import parts
 
 #: The gain over the result without a guide, in standard errors, and the largest share of its loss,
 #: at which the gate opens.
-_STANDARD_ERRORS, _LARGEST_SHARE = 2.0, 0.9
+_STANDARD_ERRORS, _LARGEST_SHARE = 1.0, 0.9
 #: Fewer pairs than this agree by chance too easily.
 _FEWEST_PAIRS = 40
 #: Rows of the landmarks' columns that stand for all of them.
@@ -40,6 +40,7 @@ class Followed(NamedTuple):
     """A guide that passed the gate: what the result is made of, and its entries."""
 
     guided: Guided
+    terms: GuideTerms  # of the guides that are of use
     entries: Entries
     loss: float  # mean squared error of pairs that took no part
 
@@ -77,8 +78,9 @@ def follow(
     if taken.sum() < _FEWEST_PAIRS:
         return None
     i, j = drawn.rows[taken], drawn.columns[taken]
-    pairs = PairValues(terms.at(i, j), sample.values[taken], drawn.weights[taken])
-    excerpt = Excerpt.of(stage, terms, i, j)
+    drawn_pairs = DrawnPairs(i, j, sample.values[taken], drawn.weights[taken])
+    terms = useful(stage, terms, drawn_pairs)
+    excerpt, pairs = drawn_pairs.seen_by(stage, terms)
     guided = fit_guided(excerpt, pairs, effort)
     before, after = entries(i, j) - pairs.values, guided.crossed - pairs.values
     # Pairs that bought near-duplicates stand for are exact in the result.
@@ -92,7 +94,34 @@ def follow(
     loss, earlier = (float(pairs.weights @ r**2) / total for r in (after, before))
     if plain and _whole(stage, made, loss) > _LARGEST_SHARE * _whole(stage, entries, earlier):
         return None
-    return Followed(guided, made, loss)
+    return Followed(guided, terms, made, loss)
+
+
+class DrawnPairs(NamedTuple):
+    """Tuning pairs that lie in no known line."""
+
+    rows: IntArray
+    columns: IntArray
+    values: FloatArray
+    weights: FloatArray
+
+    def seen_by(self, stage: Stage, terms: GuideTerms) -> tuple[Excerpt, PairValues]:
+        """Return what some guides say of them, and of what concerns them."""
+        said = terms.at(self.rows, self.columns)
+        excerpt = Excerpt.of(stage, terms, self.rows, self.columns)
+        return excerpt, PairValues(said, self.values, self.weights)
+
+
+def useful(stage: Stage, terms: GuideTerms, pairs: DrawnPairs) -> GuideTerms:
+    """Return all guides, or the one of them that is better alone: a useless one does harm."""
+    if len(terms.guides) == 1:
+        return terms
+    losses = []
+    choices = [terms, *(GuideTerms([guide], (k,)) for k, guide in enumerate(terms.guides))]
+    for choice in choices:
+        guided = fit_guided(*pairs.seen_by(stage, choice), QUICK)
+        losses.append(float(pairs.weights @ (guided.crossed - pairs.values) ** 2))
+    return choices[int(np.argmin(losses))]
 
 
 def _whole(stage: Stage, entries: Entries, loss: float) -> float:
@@ -152,7 +181,7 @@ def as_fit(stage: Stage, terms: GuideTerms, guided: Guided) -> Fit:
         stage.landmarks,
         stage.row_landmarks,
         guided.nugget,
-        guide=GuidedLines(guided.b, guided.terms[count:], tuple(terms.guides)),
+        guide=GuidedLines(guided.b, guided.terms[count:], tuple(terms.guides), terms.which),
     )
 
 

@@ -19,14 +19,17 @@ class GuideTerms:
     Parameters
     ----------
     guides : list of Guide
+    places : tuple of int, optional
+        Which of the user's guides these are, where they are not all.
     """
 
     guides: list[Guide]
+    places: tuple[int, ...] | None = None
 
     @property
-    def count(self) -> int:
-        """Number of terms."""
-        return 2 * len(self.guides)
+    def which(self) -> tuple[int, ...]:
+        """Which of the user's guides these are."""
+        return tuple(range(len(self.guides))) if self.places is None else self.places
 
     @cached_property
     def left(self) -> SingleArray:

@@ -75,10 +75,10 @@ def buy_near_pairs(
 
     believed: Entries = by_core
     followed = None if terms is None else follow(stage, sample, terms, by_core, QUICK)
-    if followed is not None and terms is not None:
+    if followed is not None:
         believed = followed.entries
         squared_error = followed.loss * len(stage.rows) * len(stage.columns)
-        both = _side_by_side(vectors, terms, stage)
+        both = _side_by_side(vectors, followed.terms, stage)
         queues.append(Queue(*stage.near_pairs(both, per_item), both))
     batch = max(_FEWEST // len(queues), n // (_BATCH * len(queues)))
     bought, idle = _buy(stage, queues, believed, squared_error, room, batch)
