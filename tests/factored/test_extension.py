@@ -164,3 +164,16 @@ def test_a_new_item_finds_its_neighbours():
         near = K.nearest(item=N, k=10, **options)
         assert np.isin(near.indices, np.argsort(-exact)[:20]).sum() >= 7
     assert near.evaluations == 12
+
+
+def test_the_ridge_is_chosen_by_items_that_took_no_part():
+    """With more coordinates than old items a small ridge fits them all, and predicts nothing."""
+    from fewpairs.factored.completion import complete_lines
+
+    rng = np.random.default_rng(0)
+    x, noise = rng.normal(size=(150, 200)) / 14, rng.normal(size=(150, 6))
+    lines = x[:, :3] @ rng.normal(size=(3, 6)) * 3 + 2 * noise
+    old = np.hstack([lines[:100], x[:100]])
+    found = complete_lines(old, 6, np.arange(6), np.empty((50, 0)), x[100:])
+    spread = np.linalg.norm(lines[100:] - lines[:100].mean(axis=0))
+    assert np.linalg.norm(found - lines[100:]) < 1.05 * spread

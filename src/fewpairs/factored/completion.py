@@ -12,9 +12,11 @@ from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.numerics import parts
 
 #: Ridges that are tried, as shares of the mean eigenvalue.
-_RIDGES = np.geomspace(1e-5, 1e2, 8)
+_RIDGES = np.geomspace(1e-4, 1e2, 13)
 #: Old items whose lines are predicted without them, to choose the ridge.
 _JUDGES = 2000
+#: An item that determines its own prediction tells nothing; this only avoids a division by 0.
+_WHOLLY_OWN = 1 - 1e-9
 
 
 def complete_lines(
@@ -66,7 +68,7 @@ def complete_lines(
     for ridge in _RIDGES * max(float(values.mean()), np.finfo(float).tiny):
         damped = 1 / (values + ridge)
         # What is left of an item's line when it took no part: residual / (1 − its own share).
-        own = np.minimum(turned**2 @ damped + 1 / len(rows), 0.99)
+        own = np.minimum(turned**2 @ damped + 1 / len(rows), _WHOLLY_OWN)
         left = (block[:, wanted] - (turned * damped) @ along) / (1 - own)[:, None]
         loss = float(np.einsum("ij,ij->", left, left))
         if loss < least:
