@@ -177,3 +177,21 @@ def test_the_ridge_is_chosen_by_items_that_took_no_part():
     found = complete_lines(old, 6, np.arange(6), np.empty((50, 0)), x[100:])
     spread = np.linalg.norm(lines[100:] - lines[:100].mean(axis=0))
     assert np.linalg.norm(found - lines[100:]) < 1.05 * spread
+
+
+@pytest.mark.parametrize("allowed", [0, 6, None])
+def test_the_error_of_a_larger_matrix_can_be_stated(allowed):
+    X, matrix = setting()
+    K = made(X, matrix)
+    new = np.arange(N, N + NEW)
+    assert K.extend(new, evaluations=allowed).error is None
+    inside = 0
+    for seed in range(10):
+        larger = K.extend(new, evaluations=allowed, error_pairs=400, random_state=seed)
+        spent = larger.evaluations - K.extend(new, evaluations=allowed).evaluations
+        assert spent == 400
+        exact = np.linalg.norm(larger.to_dense() - matrix) / np.linalg.norm(matrix)
+        inside += larger.error.low <= exact <= larger.error.high
+    assert inside >= 8
+    with pytest.raises(InputError, match="error_pairs"):
+        K.extend(new, evaluations=allowed, error_pairs=2.5)

@@ -188,3 +188,14 @@ def test_empty_rows_of_a_guide_are_taken():
     X[:40] = 0
     K = run(hinted(vectors()), X)
     assert np.isfinite(K.to_dense()).all()
+
+
+def test_a_cheap_similarity_guides_like_the_vectors_it_is_made_of():
+    X = vectors()
+    matrix = hinted(X)
+    cosine = fp.similarity(lambda a, b: X[a] @ X[b].T, kind="block", symmetric=True)
+    by_cosine = run(matrix, cosine)
+    assert by_cosine.squares
+    assert abs(off(by_cosine, matrix) / off(run(matrix, X), matrix) - 1) < 0.1
+    with pytest.raises(InputError, match="order"):
+        run(matrix, fp.similarity(lambda a, b: X[a] @ X[b].T, kind="block", symmetric=False))

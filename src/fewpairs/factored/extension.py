@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fewpairs.arrays import FloatArray, IntArray, SingleArray, is_whole
+from fewpairs.arrays import FloatArray, IntArray, RandomState, SingleArray, generator, is_whole
+from fewpairs.error.afresh import judge_afresh
 from fewpairs.errors import InputError
 from fewpairs.factored.completion import complete_lines
 from fewpairs.factored.source import Grown
@@ -68,6 +69,21 @@ def extended(
         "evaluations": matrix.evaluations + spent,
         "error": None,
     }
+
+
+def judged(
+    matrix: FactoredMatrix, error_pairs: int, random_state: RandomState, n_jobs: int
+) -> FactoredMatrix:
+    """Return the matrix with its error, stated from fresh pairs."""
+    if not is_whole(error_pairs) or error_pairs < 0:
+        raise InputError(
+            f"error_pairs is {error_pairs!r}.",
+            "It is the number of unseen pairs that the error estimate rests on.",
+            "Pass a whole number; 0 turns the estimate off.",
+        )
+    oracle = matrix.source.oracle(n_jobs=n_jobs)
+    error = judge_afresh(matrix, oracle, int(error_pairs), generator(random_state)).warned()
+    return matrix.judged(error, matrix.evaluations + oracle.evaluations)
 
 
 def landmarks_for(source: Source, evaluations: int | None) -> int | None:

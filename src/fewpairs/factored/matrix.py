@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from scipy.linalg import block_diag
 from scipy.sparse.linalg import LinearOperator
 
-from fewpairs.arrays import FloatArray, IntArray, unmasked
+from fewpairs.arrays import FloatArray, IntArray, RandomState, unmasked
 from fewpairs.error.estimate import CurvePoint, ErrorEstimate, SketchPoint
 from fewpairs.errors import InputError
 from fewpairs.factored import derived, extension
@@ -22,6 +22,7 @@ from fewpairs.factored.answers import Answers
 from fewpairs.factored.embedding import EmbeddingMap, one_sided_map, symmetric_map
 from fewpairs.factored.source import Source
 from fewpairs.factored.squares import Squares
+from fewpairs.items.items import Items
 from fewpairs.oracle.known import Known
 from fewpairs.similarities.cost import Cost
 
@@ -164,6 +165,8 @@ class FactoredMatrix(Answers):
         *,
         evaluations: int | None = None,
         guide: Any = None,
+        error_pairs: int = 0,
+        random_state: RandomState = None,
         n_jobs: int = 1,
         progress: Any = None,
     ) -> FactoredMatrix:
@@ -180,6 +183,10 @@ class FactoredMatrix(Answers):
             would have with the others is predicted. 0 costs nothing, and needs a guide.
         guide : array, encoder, or list of these, optional
             Of the new items, where the matrix was made with a guide that is no encoder.
+        error_pairs : int, default=0
+            Unseen pairs of the larger matrix to evaluate, whose error is then stated.
+        random_state : int, Generator or None
+            Which pairs these are.
         n_jobs : int, default=1
         progress : bool, callable or None
 
@@ -188,7 +195,10 @@ class FactoredMatrix(Answers):
         FactoredMatrix
         """
         parts = extension.extended(self, new_items, evaluations, guide, n_jobs, progress)
-        return self._with(**parts)
+        larger = self._with(**parts)
+        return (
+            extension.judged(larger, error_pairs, random_state, n_jobs) if error_pairs else larger
+        )
 
     def in_own_numbers(self, power: int, known: Known) -> FactoredMatrix:
         """Return K, if this matrix was made for 2^power·K; `known` is what is known of K."""
@@ -266,6 +276,25 @@ class FactoredMatrix(Answers):
         parts = [part.anchored(ANCHORS) for part in self.squares]
         left = np.hstack([self.left, *(part[0] for part in parts)])
         return left, block_diag(self.core, *(part[1] for part in parts))
+
+    def features_of(self, lines: FloatArray, items: Items, given: Any = None) -> FloatArray:
+        """Return what `embedding_map` takes, of items and their similarities with the landmarks.
+
+        `given` is a guide for these items, where that of the matrix makes no vectors.
+        """
+        lines = np.ldexp(lines, self.source.power)
+        guide, own = self.source.guide, self.source.left_landmarks
+        if guide is None or own is None:
+            return lines
+        vectors = guide.vectors_of(items, given, self.source.similarity)
+        unit = float(np.ldexp(1.0, -self.source.power))
+        marks = self.right[own, len(own) : -1] / unit
+        tall = [guide.tall(lines, vectors, marks, unit)]
+        ends = np.cumsum(guide.widths)[:-1]
+        for part, mine in zip(self.squares, np.split(vectors, ends, axis=1), strict=True):
+            new = replace(part, left=mine)
+            tall.append(new.block(slice(None), part.anchors(ANCHORS)[1]))
+        return np.hstack(tall)
 
     def embedding(self, psd: bool = True) -> Any:
         """Return one vector for each item, from the factors alone (without known entries).

@@ -173,6 +173,12 @@ class Source:
             evaluations=oracle.evaluations,
         )
 
+    def oracle(self, *, n_jobs: int = 1) -> Oracle:
+        """Return an oracle of all items, which remembers nothing."""
+        items, similarity = self._items("an error"), self._similarity("an error")
+        others = None if self.square else self._across("an error")
+        return Oracle(items, similarity, others=others, n_jobs=n_jobs, resumable=False)
+
     @property
     def evaluates(self) -> bool:
         """Whether entries of the matrix can be evaluated: items and similarity are there."""

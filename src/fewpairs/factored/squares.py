@@ -113,18 +113,22 @@ class Squares:
         wider = taller if self.left is self.right else np.vstack([self.right, right])
         return Squares(self.weight, taller, wider)
 
+    def anchors(self, count: int) -> tuple[IntArray, IntArray]:
+        """Return as many rows as columns that stand for all others."""
+        count = min(count, len(self.left), len(self.right))
+        down, across = (
+            np.linspace(0, len(side) - 1, count).astype(np.int64)
+            for side in (self.left, self.right)
+        )
+        return down, across
+
     def anchored(self, count: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return left, core and right factors through `count` anchors of each side.
 
         Squared products with anchors stand for all others (Nyström); with as many anchors as items
         nothing is lost. An anchor is every so-many-th item.
         """
-        down, across = (
-            np.unique(np.linspace(0, len(side) - 1, min(count, len(side))).astype(np.int64))
-            for side in (self.left, self.right)
-        )
-        small = min(len(down), len(across))
-        down, across = down[:small], across[:small]
+        down, across = self.anchors(count)
         left = self.block(slice(None), across)
         right = left if self.symmetric else self.block(down, slice(None)).T
         # The weight is in both tall factors, and so in the crossing that the core inverts.

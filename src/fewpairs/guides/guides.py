@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from fewpairs.arrays import SingleArray, is_number, unmasked
 from fewpairs.errors import InputError
+from fewpairs.guides.cheap import cheap_vectors
 from fewpairs.guides.text_guides import dense, log_lengths, text_guides
 from fewpairs.items.items import Items
 from fewpairs.numerics import parts
@@ -49,7 +50,8 @@ def as_guides(
         "auto" takes what the items themselves offer: of texts their characters and words, of
         vectors themselves. An array has one row for each item (and, with others, for each other
         item: a pair of arrays). A callable gets the list of items and returns such an array, as an
-        encoder does; an object with ``encode`` is one.
+        encoder does; an object with ``encode`` is one. A symmetric similarity is evaluated for
+        200 of the items with all others, uncounted.
     items, others : Items
     similarity : Similarity
         May offer guides of its own, by a method ``guides(items)``.
@@ -90,7 +92,9 @@ def reusable(guide: Any) -> Any:
     """Return a guide to keep for new items: what makes vectors, or `ARRAY` for vectors as such."""
     given = guide if isinstance(guide, list) else [guide]
     makers = (
-        part is None or isinstance(part, str) or callable(getattr(part, "encode", part))
+        part is None
+        or isinstance(part, str)
+        or (callable(getattr(part, "encode", part)) and not isinstance(part, Similarity))
         for part in given
     )
     return guide if all(makers) else ARRAY
@@ -147,6 +151,13 @@ def _distances(name: str, vectors: Any) -> Guide:
 
 
 def _one(guide: Any, name: str, items: Items, others: Items | None) -> Guide:
+    if isinstance(guide, Similarity):
+        rows = unit_rows(cheap_vectors(guide, items if others is None else items.joined(others)))
+        return (
+            Guide(name, rows, rows)
+            if others is None
+            else Guide(name, rows[: len(items)], rows[len(items) :])
+        )
     encode = getattr(guide, "encode", guide)
     if callable(encode):
         left = encode(items.take(np.arange(len(items))))
