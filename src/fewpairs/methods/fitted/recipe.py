@@ -185,7 +185,7 @@ class Fitted(Method):
 
     def memory(self, planner: Planner, landmarks: int) -> int:
         """Count the lines; with guides their vectors too, and lines less what they say."""
-        lines = 8 * planner.sides * landmarks
+        lines = super().memory(planner, landmarks)
         if self.terms is None:
             return lines
         sides = 1 if planner.symmetric and planner.square else 2
