@@ -21,8 +21,9 @@ from fewpairs.oracle.oracle import Oracle
 
 #: Below this many landmarks a fold would hold out a single one, and similar columns say little.
 FEW = FEWEST_COLUMNS
-#: With fewer landmarks a guide that nothing vouches for has a say in which pairs are drawn.
-_HINTED = 5
+#: What a guide has to say in which pairs are drawn, as long as nothing vouches for it: half as much
+#: as landmarks have later on.
+_HINTS = (0.65, 0.175, 0.175)
 #: What the folds' equations count beside the tuning pairs' in a first core, which only decides when
 #: near-duplicates stop. From 0.03 to 3 nearly the same pairs are bought (docs/tables/constants.md).
 _FOLDS_BESIDE_PAIRS = 0.3
@@ -171,13 +172,13 @@ class Stage:
     def draw_tuning(self, count: int, last: Sample, terms: GuideTerms | None = None) -> Sample:
         """Draw and evaluate the pairs that the core is tuned on, in place of the last ones.
 
-        Where landmarks are a handful, a guide has a say in which pairs are drawn: uniform ones
+        Where landmarks are too few, a guide has a say in which pairs are drawn: uniform ones
         would hardly have the few large entries that it could be recognised by.
         """
         beliefs = None
         if self.folds is not None:
             beliefs = self._beliefs(self.cores.combined(self.folds.pairs.non_negative()))
-        elif terms is not None and len(self.landmarks) < _HINTED:
+        elif terms is not None:
             beliefs = self._hints(terms)
         drawn = draw(
             self.rows,
@@ -220,6 +221,7 @@ class Stage:
             terms.right[self.columns] / root,
             -np.inf,
             np.inf,
+            _HINTS,
         )
 
     def near_vectors(self) -> tuple[SingleArray, SingleArray]:
