@@ -138,8 +138,6 @@ class Beliefs:
         columns are different things.
     lowest, highest : float
         Range of the evaluated similarities; beliefs outside it are cut.
-    mixture : tuple of float
-        Shares of importance: constant, by value, by profiles.
     """
 
     predict: Callable[[IntArray, IntArray], FloatArray]
@@ -149,7 +147,6 @@ class Beliefs:
     column_profiles: SingleArray | None
     lowest: float
     highest: float
-    mixture: tuple[float, float, float] = MIXTURE
 
     def importance(self, a: IntArray, b: IntArray) -> FloatArray:
         """Return 0.3 + 0.35·|K̃ − median|/mean + 0.35·max(zᵢ·zⱼ, 0)²/mean, z the profiles.
@@ -167,7 +164,7 @@ class Beliefs:
         believed = np.clip(self.predict(i, j), self.lowest, self.highest)
         unusual = np.abs(believed - np.median(believed))
         close = np.maximum(self._alike(a, b), 0) ** 2
-        always, by_value, by_profile = self.mixture
+        always, by_value, by_profile = MIXTURE
         mixed = always + by_value * _relative(unusual) + by_profile * _relative(close)
         return np.asarray(mixed)
 

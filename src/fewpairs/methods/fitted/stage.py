@@ -21,9 +21,6 @@ from fewpairs.oracle.oracle import Oracle
 
 #: Below this many landmarks a fold would hold out a single one, and similar columns say little.
 FEW = FEWEST_COLUMNS
-#: What a guide has to say in which pairs are drawn, as long as nothing vouches for it: half as much
-#: as landmarks have later on.
-_HINTS = (0.65, 0.175, 0.175)
 #: What the folds' equations count beside the tuning pairs' in a first core, which only decides when
 #: near-duplicates stop. From 0.03 to 3 nearly the same pairs are bought (docs/tables/constants.md).
 _FOLDS_BESIDE_PAIRS = 0.3
@@ -221,7 +218,6 @@ class Stage:
             terms.right[self.columns] / root,
             -np.inf,
             np.inf,
-            _HINTS,
         )
 
     def near_vectors(self) -> tuple[SingleArray, SingleArray]:
