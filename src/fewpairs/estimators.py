@@ -33,6 +33,9 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         Keep the positive part only. False also returns the negative part; `signature_` tells
         which features count negatively.
     selection : str or Selector, default="uniform"
+    guide : encoder, or list of these, optional
+        Something cheap that makes vectors of items, as for `approximate`; an array serves
+        `fit_transform` only.
     options : mapping, optional
         Options of the method.
     random_state : int, RandomState or None
@@ -48,7 +51,8 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     landmark_indices_ : ndarray of int
         Their positions in the training items.
     components_ : ndarray of shape (n_landmarks, n_features_out)
-        Similarities with the landmarks times this matrix are the features.
+        Similarities with the landmarks times this matrix are the features. With a guide that is
+        worth following, the guide's vectors, and products with them, come after the similarities.
     signature_ : ndarray of shape (n_features_out,)
     matrix_ : FactoredMatrix
         The approximated similarity matrix of the training items.
@@ -72,6 +76,7 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         method: str = "auto",
         psd: bool = True,
         selection: Any = "uniform",
+        guide: Any = None,
         options: Mapping[str, Any] | None = None,
         random_state: RandomState = None,
         journal: JournalOption = None,
@@ -83,6 +88,7 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         self.method = method
         self.psd = psd
         self.selection = selection
+        self.guide = guide
         self.options = options
         self.random_state = random_state
         self.journal = journal
@@ -116,10 +122,11 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         -------
         ndarray of shape (n_samples, n_features_out)
         """
-        oracle = self._fit(self._checked(X, reset=True))
+        items = self._checked(X, reset=True)
+        oracle = self._fit(items)
         # The columns as evaluated, not as a method may have shifted them: the same formula as for
         # new items.
-        return np.asarray(oracle.columns(self.landmark_indices_) @ self.components_)
+        return self._features(oracle.columns(self.landmark_indices_), items, self.guide)
 
     def transform(self, X: Any) -> FloatArray:
         """Compare items with the landmarks, and return their features.
@@ -144,7 +151,7 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             journal=self.journal,
         )
         columns = oracle.columns(np.arange(len(self.landmark_indices_)))
-        return np.asarray(columns @ self.components_)
+        return self._features(columns, items)
 
     def _fit(self, items: Items) -> Oracle:
         oracle = Oracle(
@@ -159,6 +166,7 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             landmarks=self.n_components,
             method=self.method,
             selection=self.selection,
+            guide=self.guide,
             error_pairs=0,
             random_state=self.random_state,
             **self._method_options(),
@@ -169,15 +177,25 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             raise ValueError(msg)
         whole = matrix.embedding_map
         kept = whole.positive() if self.psd else whole
+        if matrix.source.guide is not None:  # which has more directions than landmarks, best first
+            kept = kept.first(self.n_components)
         self.landmark_indices_ = chosen
         self.landmarks_ = items.take(chosen)
-        # The factors' columns are similarities times a power of two, which new ones are not.
-        self.components_ = np.ldexp(kept.matrix, matrix.source.power)
+        self.components_ = kept.matrix
+        if matrix.source.guide is None:
+            # The factors' columns are similarities times a power of two, which new ones are not.
+            self.components_ = np.ldexp(kept.matrix, matrix.source.power)
         self.signature_ = kept.signature
         self.matrix_ = matrix
         self.evaluations_ = matrix.evaluations
         self._n_features_out = kept.matrix.shape[1]
         return oracle
+
+    def _features(self, columns: FloatArray, items: Items, guide: Any = None) -> FloatArray:
+        """Return features of items with these similarities with the landmarks."""
+        if self.matrix_.source.guide is not None:
+            columns = self.matrix_.features_of(columns, items, guide)
+        return np.asarray(columns @ self.components_)
 
     def _method_options(self) -> dict[str, Any]:
         """Leave out what single entries cost: features come from the factors alone."""
