@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,6 +15,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fewpairs as fp
+from fewpairs.oracle.journal.folder import LOCK
+from fewpairs.oracle.journal.lock import Lock
 
 RBF = fp.VectorSimilarity("rbf", gamma=0.5)
 
@@ -155,3 +159,17 @@ def test_an_array_as_a_guide_serves_the_items_that_it_was_made_for():
     assert np.array_equal(z, by_encoder.fit_transform(np.arange(200)))
     with pytest.raises(fp.errors.NotAttachedError):
         by_array.transform(np.arange(200, 210))
+
+
+def test_a_fit_waits_for_another_that_writes_to_the_same_journal(tmp_path):
+    words = [f"word {k % 7} of {k}" for k in range(30)]
+    features = fp.SimilarityFeatures(
+        fp.StringSimilarity(), 5, random_state=0, journal=tmp_path, method="nystrom"
+    )
+    alone = features.fit_transform(words)
+    other = Lock(tmp_path / LOCK)
+    other.acquire(0)
+    done = threading.Timer(0.3, other.release)
+    done.start()
+    np.testing.assert_array_equal(features.fit_transform(words), alone)
+    done.join()

@@ -12,11 +12,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fewpairs.arrays import FloatArray, RandomState, unmasked
 from fewpairs.items.items import Items, as_items
-from fewpairs.oracle.journal.journal import JournalOption
+from fewpairs.oracle.journal.journal import Journal, JournalOption
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.run.approximate import approximate
 from fewpairs.similarities.base import as_similarity
+
+#: Seconds for which a fit waits for others that write to the same journal: as long as one may take.
+_TURN = 3600.0
 
 
 class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -40,7 +43,8 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         Options of the method.
     random_state : int, RandomState or None
     journal : str, Path, Journal or None, default=None
-        As for `approximate`; `transform` uses it too.
+        As for `approximate`; `transform` uses it too. Fits in several processes, as of a grid
+        search, take turns at one folder: each waits up to an hour, unless a `Journal` says else.
     n_jobs : int, default=1
     progress : bool, callable or None, default=None
 
@@ -148,7 +152,7 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             n_jobs=self.n_jobs,
             progress=self.progress,
             resumable=False,
-            journal=self.journal,
+            journal=_patient(self.journal),
         )
         columns = oracle.columns(np.arange(len(self.landmark_indices_)))
         return self._features(columns, items)
@@ -159,7 +163,7 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             self.similarity,
             n_jobs=self.n_jobs,
             progress=self.progress,
-            journal=self.journal,
+            journal=_patient(self.journal),
         )
         matrix = approximate(
             oracle,
@@ -220,3 +224,10 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         tags.input_tags.string = not vectors
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def _patient(journal: JournalOption) -> JournalOption:
+    """Return a journal whose writers take turns, where only its folder was named."""
+    if journal is None or isinstance(journal, Journal):
+        return journal
+    return Journal(journal, wait=_TURN)
