@@ -12,6 +12,7 @@ _HOMES = {
     "max_memory": "parallel",
     "Journal": "oracle.journal.journal",
     "Oracle": "oracle.oracle",
+    "CrossEncoder": "similarities.cross_encoder",
     "Precomputed": "similarities.precomputed",
     "RecordSimilarity": "similarities.records",
     "Similarity": "similarities.base",
