@@ -51,6 +51,8 @@ _HOMES = {
     "recall_of": "tasks.matching.recall_of",
     "score_pairs": "tasks.matching.score_pairs",
     "suggest_threshold": "tasks.matching.suggest_threshold",
+    "PairScores": "tasks.pairs",
+    "pair_scores": "tasks.pairs",
     "linearize": "tasks.linearize",
     "approximate": "run.approximate",
     "plan": "run.planning",
