@@ -3,8 +3,8 @@
 The stored matrices are smaller than the paper's, so its numbers of landmarks are scaled to them.
 Every method approximates the mean of both orders and may spend what s columns of it take; each
 entry is two calls of the model. The default spends a part of that on near pairs, and labelled pairs
-are near ones: how many of them were evaluated is stated, and "default, near=0" buys none but those
-of its columns and a few to tune on. Writes docs/tables/glue.md.
+are near ones: how many of them were evaluated is stated, and "default, near=0" buys none of them on
+purpose; its columns and the pairs that it tunes on still hold some. Writes docs/tables/glue.md.
 
     FEWPAIRS_DATA=… python -m benchmarks.matrix.glue [--quick] [--seeds 50] [--keep FILE]
 """
@@ -99,10 +99,12 @@ class Noted(fp.Similarity):
         self.matrix, self.asked = matrix, np.zeros(matrix.shape, dtype=bool)
 
     def aligned(self, left, right):
+        """Look pairs up."""
         self.asked[left, right] = self.asked[right, left] = True
         return self.matrix[left, right]
 
     def pairs(self, pairs):
+        """Look pairs up that are a list."""
         return self.aligned(*np.array(pairs).T)
 
 
@@ -206,9 +208,11 @@ def main() -> None:
         "and RTE are probabilities, and a pair is positive from 0.5 on: the model's own decision, "
         'as in the paper. "Labelled known" is the share of the labelled pairs that a method has '
         "evaluated. The default buys near pairs, and labelled pairs are near ones, so most of its "
-        'scores are the model\'s own; "near=0" does without, and has to predict what is not in its '
-        "columns. The last two columns are what the paper prints: Pearson for STS-B, F1 for MRPC, "
-        "accuracy for RTE, and its error.\n\n"
+        'scores are the model\'s own; "near=0" does without. It still evaluates its columns and '
+        "pairs to tune on, which are drawn where values are large, so it knows more of them than "
+        "the published methods do; where it knows nearly all, it shows nothing either. The last two "
+        "columns are what the paper prints: Pearson for STS-B, F1 for MRPC, accuracy for RTE, and "
+        "its error.\n\n"
         + table(
             [
                 *("data", "s", "method", *MEASURES, "labelled known", "error", "evaluations"),
