@@ -210,9 +210,9 @@ def main() -> None:
         "evaluated. The default buys near pairs, and labelled pairs are near ones, so most of its "
         'scores are the model\'s own; "near=0" does without. It still evaluates its columns and '
         "pairs to tune on, which are drawn where values are large, so it knows more of them than "
-        "the published methods do; where it knows nearly all, it shows nothing either. The last two "
-        "columns are what the paper prints: Pearson for STS-B, F1 for MRPC, accuracy for RTE, and "
-        "its error.\n\n"
+        "the published methods do; where it knows nearly all, it shows nothing either. The last "
+        "two columns are what the paper prints: Pearson for STS-B, F1 for MRPC, accuracy for RTE, "
+        "and its error.\n\n"
         + table(
             [
                 *("data", "s", "method", *MEASURES, "labelled known", "error", "evaluations"),

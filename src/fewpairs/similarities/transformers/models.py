@@ -130,8 +130,7 @@ def _from_folder(model: str | Path, tokenizer: Any, device: Any, onnx: bool | No
         raise InputError(
             f"{model} has no weights for {', '.join(sorted(told['missing_keys']))}.",
             "They would be random numbers, and so would the similarities.",
-            "Pass a model that was trained on pairs, or train this one with "
-            "fewpairs.finetune_cross_encoder.",
+            "Pass a model that was trained on pairs, or train this one on some first.",
         )
     if device is None and torch.cuda.is_available():
         device = "cuda"
