@@ -31,7 +31,7 @@ class StopError(Exception):
 
 def score(a: str, b: str) -> float:
     """Depend on the order."""
-    return (hash_of(a) * 3 + hash_of(b) * 5) % 17 / 16
+    return ((hash_of(a) * 3 + hash_of(b) * 5) % 17 + 1) / 16
 
 
 def hash_of(text: str) -> int:

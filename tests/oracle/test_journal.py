@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import pickle
 import warnings
@@ -742,3 +743,34 @@ def test_blocks_are_asked_for_in_the_same_company_when_a_run_goes_on(
         again, more = run(f"{stop_at}")
         assert np.array_equal(again, exact), stop_at
         assert stop_at - 1 + more <= calls
+
+
+@pytest.mark.parametrize("stop", [None, 1, 2, 3, 4, 5, 6])
+def test_twins_of_a_block_that_depends_on_its_company_are_found_as_they_were_used(tmp_path, stop):
+    # The symmetry of three pairs is checked, two of them of the same content.
+    items = ["a"] * 10 + ["b", "a", "a", "b"]
+    values = {"aa": 0.2, "ab": 0.25, "bb": 0.5}
+    left = [stop or 0]
+
+    def block(rows, columns):
+        left[0] -= 1
+        if left[0] == 0:
+            raise RuntimeError
+        company = 1e-13 * len(rows) + 1e-12 * len(columns)
+        return [[values["".join(sorted(a + b))] + company for b in columns] for a in rows]
+
+    similarity = fp.similarity(
+        block, kind="block", symmetric=True, name="s", version="1", block_size=5
+    )
+
+    def run(folder):
+        journal = fp.Journal(tmp_path / folder, check=0)
+        return fp.approximate(items, similarity, landmarks=10, random_state=3, journal=journal)
+
+    if stop:
+        with contextlib.suppress(fp.errors.SimilarityError):
+            run("stopped")
+    else:
+        run("stopped")
+    left[0] = 0
+    np.testing.assert_array_equal(run("stopped").to_dense(), run("whole").to_dense())

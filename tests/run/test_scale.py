@@ -48,6 +48,25 @@ def test_plain_results_and_targets_are_scale_free_too(options, power):
     np.testing.assert_array_equal(scaled.to_dense(), np.ldexp(plain.to_dense(), power))
 
 
+def test_random_pivots_are_those_of_a_matrix_twice_as_large():
+    # Labels have ties, which a square root of two would break by its rounding.
+    for seed in range(40):
+        labels = np.random.default_rng(seed).integers(0, 2, (11, 11)) * 1.0
+        one, two = (
+            fp.approximate(
+                range(11),
+                fp.similarity(
+                    lambda a, b, f=f, of=labels: f * of[a, b], kind="pair", symmetric=False
+                ),
+                landmarks=3,
+                selection="pivoted",
+                random_state=seed,
+            )
+            for f in (1.0, 2.0)
+        )
+        np.testing.assert_array_equal(two.known.columns.index, one.known.columns.index)
+
+
 @pytest.mark.parametrize("c", [1e-300, 1e-162, 1e100, 1e153, 1e300])
 def test_a_low_rank_matrix_is_found_at_any_scale(c):
     matrix = c * symmetric_matrix(60, rank=5)

@@ -145,17 +145,18 @@ class RandomlyPivoted:
         sample = rng.permutation(n)[: self._side(n)]
         shift = max(0.0, -_SHIFT * float(np.linalg.eigvalsh(oracle.block(sample, sample))[0]))
         residual = oracle.diagonal() + shift
-        factor = np.zeros((n, count))
+        # Columns and pivots apart, without square roots: a power of two changes no rounding.
+        lines, pivots = np.zeros((n, count)), np.ones(count)
         chosen: list[int] = []
         while len(chosen) < count:
             pivot = _draw(np.maximum(residual, 0), chosen, rng)
             column = oracle.columns([pivot])[:, 0].copy()
             column[pivot] += shift
             step = len(chosen)
-            column -= factor[:, :step] @ factor[pivot, :step]
+            column -= lines[:, :step] @ (lines[pivot, :step] / pivots[:step])
             if column[pivot] > 0:
-                factor[:, step] = column / np.sqrt(column[pivot])
-            residual = residual - factor[:, step] ** 2
+                lines[:, step], pivots[step] = column, column[pivot]
+            residual = residual - lines[:, step] ** 2 / pivots[step]
             chosen.append(pivot)
         return np.array(chosen, dtype=np.int64)
 

@@ -136,6 +136,8 @@ class Recorded:
         fault: FewpairsError | None = None
         try:
             values = self._recorder.rounded(values)
+            if self._recorder.twins is not None:
+                values = self._recorder.twins.alike(request, values)
             if repeatable:
                 self._recorder.add(request, values)
         except (UnwritableError, SimilarityError) as error:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fewpairs.arrays import IntArray
+from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.oracle.requests import Ordered, Rectangle, Request, Scattered
 
 
@@ -43,3 +43,20 @@ class Twins:
             return request, None
         i, j = request.pairs()
         return first if first.size else None, Scattered(i[~own], j[~own])
+
+    def alike(self, request: Request, values: FloatArray) -> FloatArray:
+        """Return the values of pairs in both orders with one for all pairs of the same content.
+
+        These are asked for of any twin. Company may change the last bits of a pair, and by content
+        only one value can be found again: that of the pair which is evaluated first, and blocks
+        serve them row by row.
+        """
+        if not isinstance(request, Ordered):
+            return values
+        order = np.argsort(request.rows, kind="stable")
+        first = self.first(request)
+        same = (first.rows * (1 + int(self.columns.max(initial=0))) + first.columns)[order]
+        _, place, which = np.unique(same, return_index=True, return_inverse=True)
+        found = np.empty_like(values)
+        found[order] = values[order][place][which]
+        return np.where(np.isnan(found), values, found)
