@@ -9,9 +9,9 @@ from fewpairs.error.recall import blind_pairs, check_recall
 from fewpairs.errors import InputError
 from fewpairs.tasks.matching.universe import Universe
 
-#: Evaluations that finding takes for each match: its own at least, if a guide knows them all; and the
-#: most in docs/tables/stated-recall.md, matching-scale.md and matching-rivals.md, where a guide led
-#: somewhere.
+#: Evaluations that finding takes for each match: its own at least, if a guide knows them all; and
+#: the most in docs/tables/stated-recall.md, matching-scale.md and matching-rivals.md, where a guide
+#: led somewhere.
 _FEWEST, _MOST = 1, 70
 
 
