@@ -376,6 +376,9 @@ def test_a_target_error(folder):
         "approximate", "names.txt", "--target-error", 0.3, "-o", "t.fewpairs", cwd=folder
     )
     assert "relative error" in text
+    (folder / "many.txt").write_text("\n".join(map(str, range(300))), encoding="utf-8")
+    text = fewpairs("plan", "many.txt", "--target-error", 0.3, cwd=folder)
+    assert "until the error is below 0.3" in text
 
 
 def test_word_movers_similarity(folder):

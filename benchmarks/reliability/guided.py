@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,8 @@ def main() -> None:
     if options.reader:
         fuzz(options.reader, runs, options.seed)
         return
+    if find_spec("atheris") is None:
+        sys.exit("Atheris is not installed: pip install atheris")
     rows = []
     for reader in READERS:
         command = [sys.executable, "-m", "benchmarks.reliability.guided", "--reader", reader]

@@ -76,6 +76,20 @@ def test_a_target_is_not_claimed_because_nothing_was_drawn():
             assert relative(found.to_dense(), exact) <= 0.1
 
 
+@pytest.mark.parametrize(("n", "groups", "target"), [(150, 5, 0.3), (120, 2, 0.01)])
+def test_a_target_on_block_labels_ends_with_a_true_statement(n, groups, target):
+    # From some step on the error is zero to rounding: infinitely far below the target.
+    for seed in range(3):
+        labels = np.random.default_rng(seed).integers(0, groups, n)
+        exact = (labels[:, None] == labels).astype(float)
+        found = fp.approximate(
+            range(n), fp.Precomputed(exact), target_error=target, random_state=seed
+        )
+        assert holds(found, exact)
+        if found.stopped_because == "the target was reached":
+            assert relative(found.to_dense(), exact) <= target
+
+
 def test_nothing_but_zeros_proves_nothing():
     for seed in range(5):
         exact = np.zeros((60, 60))

@@ -147,6 +147,14 @@ def test_a_plan_says_nothing_of_an_estimate_that_is_not_made(options):
     assert str(plan).splitlines()[1].endswith("of all pairs)")
 
 
+def test_a_target_begins_with_few_columns_of_however_many_items():
+    nothing = fp.similarity(lambda a, b: 0.0, kind="pair", symmetric=True, name="nothing")
+    for n in (2000, 50_000):
+        plan = fp.plan(range(n), nothing, target_error=0.05, timed=False)
+        assert plan.n_landmarks == 10
+        assert plan.first_step <= 17 * n  # with a diagonal, near-duplicates, tuning and judges
+
+
 @pytest.mark.parametrize(("n", "least", "most"), [(300, 400, 1000), (3000, 2000, 20_000)])
 def test_a_cheap_similarity_is_timed_by_a_few_in_a_hundred_pairs(n, least, most):
     plan = fp.plan(range(n), fp.Precomputed(np.eye(n)), landmarks=20)

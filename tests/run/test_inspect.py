@@ -42,6 +42,28 @@ def test_inspection_reports_noise():
     assert fp.inspect(range(30), noisy).repeatability > 0.1
 
 
+def test_a_first_call_that_loads_or_compiles_is_not_timed(kind, monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: clock[0])
+
+    def loading():
+        counter = Counter(symmetric_matrix(80))
+        answer = getattr(counter, kind)
+
+        def answered(*asked):
+            before = len(counter.asked)
+            found = answer(*asked)
+            clock[0] += 1e-3 * (len(counter.asked) - before) + (0 if before else 100)
+            return found
+
+        return fp.similarity(answered, kind=kind, symmetric=True, name="loading")
+
+    report = fp.inspect(range(80), loading())
+    assert report.seconds_per_evaluation == pytest.approx(1e-3)
+    plan = fp.plan(range(80), loading(), landmarks=20)
+    assert plan.seconds == pytest.approx(1e-3 * plan.evaluations)
+
+
 def test_inspection_passes_on_what_the_similarity_raises():
     def pair(a, b):
         raise KeyError("model not loaded")
