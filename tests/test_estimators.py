@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,6 +15,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fewpairs as fp
+from fewpairs.oracle.journal.folder import LOCK
+from fewpairs.oracle.journal.lock import Lock
 
 RBF = fp.VectorSimilarity("rbf", gamma=0.5)
 
@@ -110,3 +114,62 @@ def test_a_method_without_landmarks_is_refused():
     )
     with pytest.raises(ValueError, match="landmarks"):
         features.fit(range(9))
+
+
+class Encoder:
+    """Vectors of items that are numbers of rows of a table."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def encode(self, items):
+        return self.table[np.asarray(items)]
+
+
+def guided_setting():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(10, 16))[rng.integers(0, 10, 260)] + 0.7 * rng.normal(size=(260, 16))
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    matrix = 0.5 * x @ x.T + 0.8 * (x @ x.T) ** 2
+    sim = fp.similarity(lambda a, b: matrix[np.ix_(a, b)], kind="block", symmetric=True)
+    return x, matrix, sim
+
+
+def test_a_guide_makes_better_features_of_old_and_new_items():
+    x, matrix, sim = guided_setting()
+    old, new = np.arange(200), np.arange(200, 260)
+    off = {}
+    for name, guide in (("none", None), ("encoder", Encoder(x))):
+        features = fp.SimilarityFeatures(sim, 40, guide=guide, random_state=0)
+        z = features.fit_transform(old)
+        assert z.shape[1] <= 40
+        assert np.allclose(features.transform(old), z, atol=1e-8 * np.abs(z).max())
+        both = np.vstack([z, features.transform(new)])
+        apart = ~np.eye(260, dtype=bool)
+        off[name] = np.linalg.norm((both @ both.T - matrix)[apart])
+    assert features.matrix_.source.guide is not None
+    assert off["encoder"] < 0.8 * off["none"]
+
+
+def test_an_array_as_a_guide_serves_the_items_that_it_was_made_for():
+    x, _, sim = guided_setting()
+    by_array = fp.SimilarityFeatures(sim, 40, guide=x[:200], random_state=0)
+    by_encoder = fp.SimilarityFeatures(sim, 40, guide=Encoder(x), random_state=0)
+    z = by_array.fit_transform(np.arange(200))
+    assert np.array_equal(z, by_encoder.fit_transform(np.arange(200)))
+    with pytest.raises(fp.errors.NotAttachedError):
+        by_array.transform(np.arange(200, 210))
+
+
+def test_a_fit_waits_for_another_that_writes_to_the_same_journal(tmp_path):
+    words = [f"word {k % 7} of {k}" for k in range(30)]
+    features = fp.SimilarityFeatures(
+        fp.StringSimilarity(), 5, random_state=0, journal=tmp_path, method="nystrom"
+    )
+    alone = features.fit_transform(words)
+    other = Lock(tmp_path / LOCK)
+    other.acquire(0)
+    done = threading.Timer(0.3, other.release)
+    done.start()
+    np.testing.assert_array_equal(features.fit_transform(words), alone)
+    done.join()

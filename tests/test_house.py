@@ -24,6 +24,8 @@ OPTIONAL = (
     "torch",
     "dask",
     "sentence_transformers",
+    "transformers",
+    "onnxruntime",
 )
 
 

@@ -28,7 +28,7 @@ from benchmarks.shared.measures import relative
 from benchmarks.shared.tables import publish, table
 from fewpairs import datasets
 from fewpairs.error import sampling
-from fewpairs.methods.fitted import choice, cores, guards, recipe, stage, weights
+from fewpairs.methods.fitted import choice, cores, guards, near_pairs, stage, weights
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ PARTS: dict[str, Part] = {
     "evaluated entries put back": Part({"known": None}),
     "diagonal evaluated": Part({"diagonal": None}),
     "near-duplicates": Part({"near": 0.0}),
-    "near-duplicates' stop rule": Part(pieces=[(recipe, "gain_of_a_column", lambda *_: 0.0)]),
+    "near-duplicates' stop rule": Part(pieces=[(near_pairs, "gain_of_a_column", lambda *_: 0.0)]),
     "whitened profiles": Part(pieces=[(stage, "profiles", plain_profiles)]),
     "nuggets": Part(pieces=[(cores, "NUGGETS", (0.0,))]),
     "five nuggets, not three": Part(pieces=[(cores, "NUGGETS", (0.0, 0.5, 1.0))]),

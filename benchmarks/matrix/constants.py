@@ -19,12 +19,12 @@ from benchmarks.shared.command import arguments, need_data
 from benchmarks.shared.matrices import common_words, stored_matrix, strings, tweets_wmd
 from benchmarks.shared.measures import relative
 from benchmarks.shared.tables import publish, table
-from fewpairs.methods.fitted import choice, recipe, stage
+from fewpairs.methods.fitted import choice, near_pairs, stage
 
 #: Module, name, what it is, values; the middle one is the method's own.
 CONSTANTS = (
     (stage, "_FOLDS_BESIDE_PAIRS", "folds beside pairs, first core", (0.03, 0.3, 3.0)),
-    (recipe, "_DECAY", "decay of the squared error", (0.75, 1.5, 3.0)),
+    (near_pairs, "_DECAY", "decay of the squared error", (0.75, 1.5, 3.0)),
     (choice, "_FOLD_PAIRS", "pairs that the folds count as", (30, 300, 3000)),
 )
 

@@ -8,8 +8,8 @@ import numpy as np
 
 import fewpairs as fp
 from benchmarks.shared.matching_cases import Case
+from fewpairs.guides.guides import as_guides
 from fewpairs.oracle.oracle import Oracle
-from fewpairs.tasks.matching.guides import as_guides
 
 RECALLS = (0.9, 0.95, 0.99)
 #: Shares of all pairs until each of these recalls.

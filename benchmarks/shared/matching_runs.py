@@ -12,8 +12,8 @@ import numpy as np
 
 from benchmarks.shared.matching_cases import Case
 from benchmarks.shared.matching_orders import RECALLS
+from fewpairs.guides.guides import as_guides
 from fewpairs.oracle.oracle import Oracle
-from fewpairs.tasks.matching.guides import as_guides
 from fewpairs.tasks.matching.running import Run
 from fewpairs.tasks.matching.search import Search
 from fewpairs.tasks.matching.steering import Steering

@@ -12,11 +12,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fewpairs.arrays import FloatArray, RandomState, unmasked
 from fewpairs.items.items import Items, as_items
-from fewpairs.oracle.journal.journal import JournalOption
+from fewpairs.oracle.journal.journal import Journal, JournalOption
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.run.approximate import approximate
 from fewpairs.similarities.base import as_similarity
+
+#: Seconds for which a fit waits for others that write to the same journal: as long as one may take.
+_TURN = 3600.0
 
 
 class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -33,11 +36,15 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         Keep the positive part only. False also returns the negative part; `signature_` tells
         which features count negatively.
     selection : str or Selector, default="uniform"
+    guide : encoder, or list of these, optional
+        Something cheap that makes vectors of items, as for `approximate`; an array serves
+        `fit_transform` only.
     options : mapping, optional
         Options of the method.
     random_state : int, RandomState or None
     journal : str, Path, Journal or None, default=None
-        As for `approximate`; `transform` uses it too.
+        As for `approximate`; `transform` uses it too. Fits in several processes, as of a grid
+        search, take turns at one folder: each waits up to an hour, unless a `Journal` says else.
     n_jobs : int, default=1
     progress : bool, callable or None, default=None
 
@@ -48,7 +55,8 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     landmark_indices_ : ndarray of int
         Their positions in the training items.
     components_ : ndarray of shape (n_landmarks, n_features_out)
-        Similarities with the landmarks times this matrix are the features.
+        Similarities with the landmarks times this matrix are the features. With a guide that is
+        worth following, the guide's vectors, and products with them, come after the similarities.
     signature_ : ndarray of shape (n_features_out,)
     matrix_ : FactoredMatrix
         The approximated similarity matrix of the training items.
@@ -72,6 +80,7 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         method: str = "auto",
         psd: bool = True,
         selection: Any = "uniform",
+        guide: Any = None,
         options: Mapping[str, Any] | None = None,
         random_state: RandomState = None,
         journal: JournalOption = None,
@@ -83,6 +92,7 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         self.method = method
         self.psd = psd
         self.selection = selection
+        self.guide = guide
         self.options = options
         self.random_state = random_state
         self.journal = journal
@@ -116,10 +126,11 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         -------
         ndarray of shape (n_samples, n_features_out)
         """
-        oracle = self._fit(self._checked(X, reset=True))
+        items = self._checked(X, reset=True)
+        oracle = self._fit(items)
         # The columns as evaluated, not as a method may have shifted them: the same formula as for
         # new items.
-        return np.asarray(oracle.columns(self.landmark_indices_) @ self.components_)
+        return self._features(oracle.columns(self.landmark_indices_), items, self.guide)
 
     def transform(self, X: Any) -> FloatArray:
         """Compare items with the landmarks, and return their features.
@@ -141,10 +152,10 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             n_jobs=self.n_jobs,
             progress=self.progress,
             resumable=False,
-            journal=self.journal,
+            journal=_patient(self.journal),
         )
         columns = oracle.columns(np.arange(len(self.landmark_indices_)))
-        return np.asarray(columns @ self.components_)
+        return self._features(columns, items)
 
     def _fit(self, items: Items) -> Oracle:
         oracle = Oracle(
@@ -152,13 +163,14 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             self.similarity,
             n_jobs=self.n_jobs,
             progress=self.progress,
-            journal=self.journal,
+            journal=_patient(self.journal),
         )
         matrix = approximate(
             oracle,
             landmarks=self.n_components,
             method=self.method,
             selection=self.selection,
+            guide=self.guide,
             error_pairs=0,
             random_state=self.random_state,
             **self._method_options(),
@@ -169,15 +181,25 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             raise ValueError(msg)
         whole = matrix.embedding_map
         kept = whole.positive() if self.psd else whole
+        if matrix.source.guide is not None:  # which has more directions than landmarks, best first
+            kept = kept.first(self.n_components)
         self.landmark_indices_ = chosen
         self.landmarks_ = items.take(chosen)
-        # The factors' columns are similarities times a power of two, which new ones are not.
-        self.components_ = np.ldexp(kept.matrix, matrix.source.power)
+        self.components_ = kept.matrix
+        if matrix.source.guide is None:
+            # The factors' columns are similarities times a power of two, which new ones are not.
+            self.components_ = np.ldexp(kept.matrix, matrix.source.power)
         self.signature_ = kept.signature
         self.matrix_ = matrix
         self.evaluations_ = matrix.evaluations
         self._n_features_out = kept.matrix.shape[1]
         return oracle
+
+    def _features(self, columns: FloatArray, items: Items, guide: Any = None) -> FloatArray:
+        """Return features of items with these similarities with the landmarks."""
+        if self.matrix_.source.guide is not None:
+            columns = self.matrix_.features_of(columns, items, guide)
+        return np.asarray(columns @ self.components_)
 
     def _method_options(self) -> dict[str, Any]:
         """Leave out what single entries cost: features come from the factors alone."""
@@ -202,3 +224,10 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         tags.input_tags.string = not vectors
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def _patient(journal: JournalOption) -> JournalOption:
+    """Return a journal whose writers take turns, where only its folder was named."""
+    if journal is None or isinstance(journal, Journal):
+        return journal
+    return Journal(journal, wait=_TURN)

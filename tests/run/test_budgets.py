@@ -126,13 +126,16 @@ def test_a_plan_offers_all_pairs_where_they_cost_hardly_more():
     assert "fewpairs.Oracle(items, similarity).columns(range(3000))" in large
 
 
-def test_a_plan_for_a_target_offers_all_pairs_only_where_they_are_quick():
+def test_a_plan_for_a_target_offers_all_pairs_only_where_they_are_quick(monkeypatch):
     kernel = np.exp(-np.abs(np.subtract.outer(np.arange(400), np.arange(400))) / 300)
     matrix = fp.Precomputed(kernel)
     untimed = fp.plan(range(400), matrix, target_error=0.2, timed=False)
     assert "leave no error" not in str(untimed)
     assert f"from {untimed.first_step:,} on, at most 80,200 (100.00% of all" in str(untimed)
+    monkeypatch.setattr("fewpairs.run.planning.seconds_per_evaluation", lambda oracle: 1e-8)
     assert "leave no error" in str(fp.plan(range(400), matrix, target_error=0.2))
+    monkeypatch.setattr("fewpairs.run.planning.seconds_per_evaluation", lambda oracle: 1.0)
+    assert "leave no error" not in str(fp.plan(range(400), matrix, target_error=0.2))
     found = fp.approximate(range(400), matrix, target_error=0.2, random_state=0)
     assert 0.5 * untimed.first_step <= found.evaluations <= 2 * untimed.first_step
 

@@ -77,6 +77,10 @@ class Choice:
         fields = {n: (ready, weight) for n, weight in zip(names, each, strict=True)}
         return RecordSimilarity(fields, missing=self._policy)
 
+    def of_items(self) -> Similarity:
+        """Make the similarity of items that are no rows of a table."""
+        return self.similarity(["item"], None)
+
     def takes_records(self, names: list[str]) -> bool:
         """Whether rows are compared column by column."""
         return len(names) > 1 or (self.missing is not None and not self.own)

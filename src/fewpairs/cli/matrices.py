@@ -8,11 +8,14 @@ from typing import Annotated
 
 import typer
 
+from fewpairs.cli.comparing import Choice, Patience
 from fewpairs.cli.options import (
+    AsymmetricOption,
     BudgetOption,
     ColumnOption,
     CostOption,
     GammaOption,
+    InFlightOption,
     ItemsFile,
     JobsOption,
     JournalOption,
@@ -20,9 +23,12 @@ from fewpairs.cli.options import (
     MethodOption,
     OthersOption,
     OutputOption,
+    PerSecondOption,
+    RetryOption,
     SeedOption,
     SimilarityOption,
     TargetOption,
+    TimeoutOption,
     VectorsOption,
     read_budget,
     typed_number,
@@ -45,16 +51,21 @@ def plan(
     gamma: GammaOption = None,
     vectors: VectorsOption = None,
     others: OthersOption = None,
+    asymmetric: AsymmetricOption = False,
+    retry: RetryOption = None,
+    timeout: TimeoutOption = None,
+    per_second: PerSecondOption = None,
+    max_in_flight: InFlightOption = None,
     journal: JournalOption = None,
     jobs: JobsOption = 1,
 ) -> None:
     """Say what a run would cost."""
     from fewpairs.run.planning import plan as make  # noqa: PLC0415
-    from fewpairs.similarities.named import named_similarity  # noqa: PLC0415
 
+    patience = Patience(retry, timeout, per_second, max_in_flight)
     settled = make(
         read_items(items, column),
-        named_similarity(similarity, gamma=gamma, vectors=vectors),
+        Choice(similarity, asymmetric, gamma, vectors, patience=patience).of_items(),
         others=None if others is None else read_items(others, column),
         landmarks=landmarks,
         budget=read_budget(budget),
@@ -81,6 +92,11 @@ def approximate(
     others: OthersOption = None,
     target_error: TargetOption = None,
     error_pairs: Annotated[int | None, typer.Option(help="Pairs for the error estimate.")] = None,
+    asymmetric: AsymmetricOption = False,
+    retry: RetryOption = None,
+    timeout: TimeoutOption = None,
+    per_second: PerSecondOption = None,
+    max_in_flight: InFlightOption = None,
     journal: JournalOption = None,
     seed: SeedOption = 0,
     jobs: JobsOption = 1,
@@ -90,15 +106,15 @@ def approximate(
     from fewpairs.files.writing import refuse_overwriting, refuse_unwritable  # noqa: PLC0415
     from fewpairs.run.approximate import approximate as run  # noqa: PLC0415
     from fewpairs.run.arguments import as_oracle  # noqa: PLC0415
-    from fewpairs.similarities.named import named_similarity  # noqa: PLC0415
 
     # Before the first evaluation is paid for.
     refuse_unwritable(output)
     for written in (output, partial_of(output)):
         refuse_overwriting(written, (items, others, vectors))
+    patience = Patience(retry, timeout, per_second, max_in_flight)
     oracle = as_oracle(
         read_items(items, column),
-        named_similarity(similarity, gamma=gamma, vectors=vectors),
+        Choice(similarity, asymmetric, gamma, vectors, patience=patience).of_items(),
         None if others is None else read_items(others, column),
         jobs,
         journal=journal,

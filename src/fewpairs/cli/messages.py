@@ -49,8 +49,8 @@ _OTHERWISE = {
     "budget is '": "--budget is '",
     "retry is ": "--retry is ",
     "timeout is ": "--timeout is ",
-    "if it fails at times, pass retry=…, timeout=…": "if it fails at times, pass --retry 5 "
-    "--timeout 30",
+    'if it fails at times, pass retry=…, timeout=…; on_error="skip" leaves such pairs out, and '
+    "counts them.": "if it fails at times, pass --retry 5 --timeout 30",
     "missing is ": "--missing is ",
     'Pass cost="': 'Pass --cost "',
 }

@@ -27,12 +27,6 @@ ColumnOption = Annotated[
     str | None,
     typer.Option(help="Column of a table that has several; fields.title is a field of a field."),
 ]
-SimilarityOption = Annotated[
-    str,
-    typer.Option(
-        help="levenshtein, jaro_winkler, …; word_mover with --vectors; for vectors cosine, rbf, …"
-    ),
-]
 VectorsOption = Annotated[
     Path | None, typer.Option(help="Word vectors: word2vec, GloVe or .npz; for word_mover.")
 ]
@@ -102,12 +96,11 @@ RightColumnsOption = Annotated[
 RightIdOption = Annotated[
     str | None, typer.Option("--right-id", help="Ids of the other file, if called otherwise.")
 ]
-OwnSimilarityOption = Annotated[
+SimilarityOption = Annotated[
     str,
     typer.Option(
-        "--similarity",
-        help="levenshtein, jaro_winkler, …; word_mover with --vectors; or your own as "
-        "module:function, also from the current folder.",
+        help="levenshtein, jaro_winkler, …; word_mover with --vectors; for vectors cosine, rbf, …; "
+        "or your own as module:function, also from the current folder.",
     ),
 ]
 AsymmetricOption = Annotated[

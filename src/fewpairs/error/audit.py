@@ -247,6 +247,19 @@ def judge(
     i, j = known.places_of(np.setdiff1d(unseen.reserved, mine))
     others = squared_residuals(matrix, i, j, oracle.entries(i, j), both=oracle.symmetric)
     A, B = A + float(others[0].sum()), B + float(others[1].sum())
+    return verdict_of(matrix, known, unseen, audit, (A, B), interval)
+
+
+def verdict_of(
+    matrix: Approximation,
+    known: Known,
+    unseen: Unseen,
+    audit: Audit,
+    sums: tuple[float, float],
+    interval: Interval = relative_error,
+) -> Verdict:
+    """State the error, given A and B over all that is known; `unseen` is without the audit."""
+    A, B = sums
     strata = audit.strata(matrix, known, unseen)
     verdict = combine(A, B, strata, interval)
     B += sum(stratum.total(stratum.squares) for stratum in strata)

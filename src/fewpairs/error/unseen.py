@@ -14,14 +14,26 @@ from fewpairs.numerics import parts
 from fewpairs.oracle.known import Known, Lines
 from fewpairs.oracle.oracle import Oracle
 
+#: Rows that stand for all where squares of a guide cannot be summed otherwise.
+_ROWS = 256
+
 
 class Approximation(Protocol):
-    """What is judged: three factors, and exact entries that override them."""
+    """What is judged: three factors, a guide's squares, and exact entries that override them."""
 
     left: FloatArray
     core: FloatArray
     right: FloatArray
     known: Known
+
+    @property
+    def low_rank(self) -> bool:
+        """Whether the factors say everything, or a guide's squares come on top."""
+        ...
+
+    def predicted(self, rows: Any, columns: Any) -> FloatArray:
+        """Return a block of entries as if nothing were known."""
+        ...
 
     def entries(self, rows: Any, columns: Any) -> FloatArray:
         """Return single entries."""
@@ -64,12 +76,10 @@ def squared_residuals(
 def _line_residuals(matrix: Approximation, columns: Lines, rows: Lines) -> float:
     """Sum r² over evaluated columns and rows; their crossing counts once."""
     total = 0.0
-    to_columns = matrix.core @ matrix.right[columns.index].T
-    to_rows = matrix.left[rows.index] @ matrix.core
     for part in parts(len(columns.values)):
-        total += _total(matrix.left[part] @ to_columns - columns.values[part])
+        total += _total(matrix.predicted(part, columns.index) - columns.values[part])
     for part in parts(len(rows.values)):
-        residuals = matrix.right[part] @ to_rows.T - rows.values[part]
+        residuals = matrix.predicted(rows.index, part).T - rows.values[part]
         residuals[columns.place[part] >= 0] = 0
         total += _total(residuals)
     return total
@@ -149,9 +159,14 @@ class Unseen:
     def predicted_squares(self, matrix: Approximation) -> float:
         """Return the sum of the squared predictions between these rows and columns.
 
-        With G = LᵀL and H = RᵀR the sum of (LCRᵀ)² is Σ (GC) ∘ (CH), and none is written down. The
-        few entries between them that are known after all are counted with the others.
+        With G = LᵀL and H = RᵀR the sum of (LCRᵀ)² is Σ (GC) ∘ (CH), and none is written down; with
+        a guide's squares beside it, some rows stand for all. The few entries between them that are
+        known after all are counted with the others.
         """
+        if not matrix.low_rank:
+            some = self.rows[:: max(1, len(self.rows) // _ROWS)]
+            block = matrix.predicted(some, self.columns)
+            return _total(block) * len(self.rows) / max(len(some), 1)
         left, right = matrix.left[self.rows], matrix.right[self.columns]
         total = np.einsum("ij,ij->", left.T @ left @ matrix.core, matrix.core @ (right.T @ right))
         return max(0.0, float(total))

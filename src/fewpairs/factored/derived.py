@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from fewpairs.arrays import unmasked
 from fewpairs.errors import InputError
 from fewpairs.factored.source import Source
+from fewpairs.factored.squares import Squares
 from fewpairs.oracle.known import Known, Lines
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ def scaled(matrix: FactoredMatrix, rows: npt.ArrayLike, columns: npt.ArrayLike) 
         "left": left,
         "core": matrix.core,
         "right": right,
+        "squares": [part.scaled(r, c) for part in matrix.squares],
         "known": known,
         "source": Source(),
         "error": None,
@@ -54,6 +57,7 @@ def in_own_numbers(matrix: FactoredMatrix, power: int, known: Known) -> dict[str
         "left": left,
         "core": matrix.core,
         "right": None if matrix.right is matrix.left else np.ldexp(matrix.right, -half),
+        "squares": [part.times(float(np.ldexp(1.0, -2 * half))) for part in matrix.squares],
         "known": known,
         "source": replace(matrix.source, power=half),
         "nugget": float(np.ldexp(matrix.nugget, -half)),
@@ -87,35 +91,16 @@ def symmetrized(matrix: FactoredMatrix) -> dict[str, Any]:
         "left": np.hstack([matrix.left, matrix.right]),
         "core": core,
         "right": None,
+        "squares": _symmetrized(matrix.squares),
+        "nugget": 0.0 if matrix.source.guide is not None else matrix.nugget,
         "known": known,
         "source": matrix.source.symmetrized(),
         "error": None,  # what was stated is relative to another matrix
     }
 
 
-def extended(matrix: FactoredMatrix, new_items: Any, n_jobs: int, progress: Any) -> dict[str, Any]:
-    """Return the parts of the matrix with new items, compared with its landmarks."""
-    grown = matrix.source.compare(new_items, n_jobs=n_jobs, progress=progress)
-    left = np.vstack([matrix.left, grown.left])
-    right = None if matrix.right is matrix.left else matrix.right
-    if right is not None and grown.back is not None:
-        right = np.vstack([right, grown.right])
-    columns = grown.columns(matrix.known.columns)
-    same = matrix.known.rows is matrix.known.columns
-    rows = columns if same else grown.rows(matrix.known.rows)
-    diagonal, spent = matrix.known.diagonal, grown.evaluations
-    if diagonal is not None:
-        own, more = grown.own()
-        diagonal, spent = np.concatenate([diagonal, own]), spent + more
-    known = Known(columns, rows, diagonal)
-    i, j = matrix.known.places_of(matrix.known.keys)
-    known = known.with_entries(i, j, matrix.known.values)
-    return {
-        "left": left,
-        "core": matrix.core,
-        "right": right,
-        "known": known,
-        "source": replace(grown.source, journal=None),
-        "evaluations": matrix.evaluations + spent,
-        "error": None,
-    }
+def _symmetrized(squares: Sequence[Squares]) -> list[Squares]:
+    parts: list[Squares] = []
+    for part in squares:
+        parts += [part] if part.symmetric else [part.times(0.5), part.T.times(0.5)]
+    return parts

@@ -28,6 +28,10 @@ class EmbeddingMap:
     matrix: FloatArray
     signature: FloatArray
 
+    def first(self, count: int) -> EmbeddingMap:
+        """Keep the largest directions."""
+        return EmbeddingMap(self.matrix[:, :count], self.signature[:count])
+
     def positive(self) -> EmbeddingMap:
         """Drop the negative part: what is left is the nearest positive semidefinite matrix."""
         keep = self.signature > 0

@@ -1,7 +1,8 @@
-"""left · core · rightᵀ, overridden by what is known: entries and products, never the whole."""
+"""left · core · rightᵀ, and squares of a guide, overridden by what is known; never the whole."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +13,7 @@ import scipy.sparse as sp
 from fewpairs.arrays import FloatArray, IntArray, unmasked
 from fewpairs.errors import InputError
 from fewpairs.factored.indexing import broadcast, positions, whole_key
+from fewpairs.factored.squares import Squares
 from fewpairs.numerics import parts
 from fewpairs.oracle.known import Known
 from fewpairs.parallel import require_memory
@@ -22,7 +24,7 @@ class Factors:
 
     Parameters
     ----------
-    left, core, right, known : as for `FactoredMatrix`
+    left, core, right, known, squares : as for `FactoredMatrix`
     """
 
     dtype = np.dtype(np.float64)
@@ -35,6 +37,7 @@ class Factors:
         core: FloatArray,
         right: FloatArray | None = None,
         known: Known | None = None,
+        squares: Sequence[Squares] = (),
     ) -> None:
         self.left, self.core = left, core
         self.right = left if right is None else right
@@ -45,7 +48,9 @@ class Factors:
                 "Give a core of (columns of left) × (columns of right).",
             )
         self.shape: tuple[int, int] = (len(left), len(self.right))
-        self.symmetric = self.right is left and np.array_equal(core, core.T)
+        self.squares = tuple(squares)
+        same = self.right is left and all(part.symmetric for part in self.squares)
+        self.symmetric = same and np.array_equal(core, core.T)
         self.known = Known.nothing(*self.shape) if known is None else known
 
     def __len__(self) -> int:
@@ -64,7 +69,22 @@ class Factors:
         return found.reshape(shape)
 
     def _from_factors(self, rows: IntArray, columns: IntArray) -> FloatArray:
-        return factored_entries(self.left, self.core, self.right, rows, columns)
+        values = factored_entries(self.left, self.core, self.right, rows, columns)
+        for part in self.squares:
+            values += part.entries(rows, columns)
+        return values
+
+    @property
+    def low_rank(self) -> bool:
+        """Whether the factors say everything, or a guide's squares come on top."""
+        return not self.squares
+
+    def predicted(self, rows: IntArray | slice, columns: IntArray | slice) -> FloatArray:
+        """Return a block of entries as if nothing were known."""
+        values = np.asarray(self.left[rows] @ self.core @ self.right[columns].T)
+        for part in self.squares:
+            values += part.block(rows, columns)
+        return values
 
     def __getitem__(self, key: Any) -> Any:
         """Read as from an array: ``K[i, j]``, ``K[i]``, ``K[[1, 2]]``, ``K[[1, 2], [3, 4]]``."""
@@ -79,7 +99,7 @@ class Factors:
 
     def _block(self, rows: IntArray, columns: IntArray) -> FloatArray:
         _require_dense(len(rows), len(columns), "Read fewer rows at a time")
-        guess = self.left[rows] @ self.core @ self.right[columns].T
+        guess = self.predicted(rows, columns)
         if self.known.empty:
             return guess
         i = np.repeat(rows, len(columns))
@@ -119,6 +139,8 @@ class Factors:
             inner = x.copy()
             inner[columns.index] = 0
         result = np.asarray(self.left @ (self.core @ (self.right.T @ inner)))
+        for part in self.squares:
+            result += part @ inner
         if len(columns.index):
             result += columns.values @ x[columns.index]
         if self._corrections is not None:

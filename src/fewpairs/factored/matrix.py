@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,18 +11,24 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from scipy.linalg import block_diag
 from scipy.sparse.linalg import LinearOperator
 
-from fewpairs.arrays import FloatArray, IntArray, unmasked
+from fewpairs.arrays import FloatArray, IntArray, RandomState, unmasked
 from fewpairs.error.estimate import CurvePoint, ErrorEstimate, SketchPoint
 from fewpairs.errors import InputError
-from fewpairs.factored import derived
+from fewpairs.factored import derived, extension
 from fewpairs.factored.answers import Answers
 from fewpairs.factored.embedding import EmbeddingMap, one_sided_map, symmetric_map
 from fewpairs.factored.source import Source
+from fewpairs.factored.squares import Squares
+from fewpairs.items.items import Items
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.known import Known
 from fewpairs.similarities.cost import Cost
+
+#: Items that stand for all in the squared products of a guide, when embeddings are made.
+ANCHORS = 500
 
 
 class Embedding(NamedTuple):
@@ -40,6 +47,8 @@ class FactoredMatrix(Answers):
     core : ndarray of shape (p, q)
     right : ndarray of shape (m, q), optional
         By default `left` itself: the matrix is then symmetric if the core is.
+    squares : sequence of Squares
+        What a guide adds to the factors.
     known : Known, optional
         Columns, rows, diagonal and entries that override the factors.
     source : Source, optional
@@ -77,6 +86,7 @@ class FactoredMatrix(Answers):
         core: FloatArray,
         right: FloatArray | None = None,
         *,
+        squares: Sequence[Squares] = (),
         known: Known | None = None,
         source: Source | None = None,
         evaluations: int = 0,
@@ -87,7 +97,7 @@ class FactoredMatrix(Answers):
         stopped_because: str = "",
         skipped: IntArray | None = None,
     ) -> None:
-        super().__init__(left, core, right, known)
+        super().__init__(left, core, right, known, squares)
         self.source = source or Source()
         self.evaluations = evaluations
         self.error = error
@@ -134,6 +144,7 @@ class FactoredMatrix(Answers):
             left=self.right,
             core=self.core.T,
             right=self.left,
+            squares=[part.T for part in self.squares],
             known=self.known.transposed(),
             source=self.source.transposed(),
             skipped=self.skipped[:, ::-1],
@@ -153,6 +164,10 @@ class FactoredMatrix(Answers):
         self,
         new_items: Any,
         *,
+        evaluations: int | None = None,
+        guide: Any = None,
+        error_pairs: int = 0,
+        random_state: RandomState = None,
         n_jobs: int = 1,
         progress: Any = None,
         journal: JournalOption = None,
@@ -160,11 +175,35 @@ class FactoredMatrix(Answers):
         """Return a larger matrix; each new item costs its similarities with the landmarks.
 
         Entries between two new items come through the core; self-similarities are evaluated where
-        the diagonal was. A matrix between two sets of items gets new rows. With `journal`, a
-        folder, evaluations are looked up and written down there.
+        the diagonal was. A matrix between two sets of items gets new rows.
+
+        Parameters
+        ----------
+        new_items : sequence
+        evaluations : int, optional
+            What each new item may cost instead: it is compared with fewer landmarks, and what it
+            would have with the others is predicted. 0 costs nothing, and needs a guide.
+        guide : array, encoder, or list of these, optional
+            Of the new items, where the matrix was made with a guide that is no encoder.
+        error_pairs : int, default=0
+            Unseen pairs of the larger matrix to evaluate, whose error is then stated.
+        random_state : int, Generator or None
+            Which pairs these are.
+        n_jobs : int, default=1
+        progress : bool, callable or None
+        journal : str, Path or Journal, optional
+            A folder in which evaluations are looked up and written down.
+
+        Returns
+        -------
+        FactoredMatrix
         """
         with self._recording(journal) as matrix:
-            return self._with(**derived.extended(matrix, new_items, n_jobs, progress))
+            parts = extension.extended(matrix, new_items, evaluations, guide, n_jobs, progress)
+        larger = self._with(**parts)
+        if not error_pairs:
+            return larger
+        return extension.judged(larger, error_pairs, random_state, n_jobs, journal)
 
     def in_own_numbers(self, power: int, known: Known) -> FactoredMatrix:
         """Return K, if this matrix was made for 2^power·K; `known` is what is known of K."""
@@ -172,6 +211,7 @@ class FactoredMatrix(Answers):
 
     def _with(self, **changes: Any) -> FactoredMatrix:
         facts: dict[str, Any] = {
+            "squares": self.squares,
             "known": self.known,
             "source": self.source,
             "evaluations": self.evaluations,
@@ -183,6 +223,14 @@ class FactoredMatrix(Answers):
             "skipped": self.skipped,
         }
         return FactoredMatrix(**(facts | changes))
+
+    def guided_by(self, maker: Any) -> FactoredMatrix:
+        """Return the same matrix, which makes vectors of new items by an encoder."""
+        if self.source.guide is None:
+            return self
+        source = replace(self.source, guide=self.source.guide.made_by(maker))
+        right = None if self.right is self.left else self.right
+        return self._with(left=self.left, core=self.core, right=right, source=source)
 
     def without(self, skipped: IntArray) -> FactoredMatrix:
         """Return the same matrix, which says that some pairs have no value."""
@@ -215,11 +263,43 @@ class FactoredMatrix(Answers):
 
     @cached_property
     def embedding_map(self) -> EmbeddingMap:
-        """The map from rows of `left` to embeddings; new items go through it too."""
+        """The map from rows of `left` to embeddings; new items go through it too.
+
+        With a guide, squared products with anchors come after the columns of `left`.
+        """
+        left, core = self._smooth
         if self.symmetric:
             own = self.source.left_landmarks if self.nugget else None
-            return symmetric_map(self.left, self.core, self.nugget, own)
-        return one_sided_map(self.core)
+            return symmetric_map(left, core, self.nugget, own)
+        return one_sided_map(core)
+
+    @cached_property
+    def _smooth(self) -> tuple[FloatArray, FloatArray]:
+        """Both factors; a guide's squares, which have no low rank, go through anchors."""
+        if not self.squares:
+            return self.left, self.core
+        parts = [part.anchored(ANCHORS) for part in self.squares]
+        left = np.hstack([self.left, *(part[0] for part in parts)])
+        return left, block_diag(self.core, *(part[1] for part in parts))
+
+    def features_of(self, lines: FloatArray, items: Items, given: Any = None) -> FloatArray:
+        """Return what `embedding_map` takes, of items and their similarities with the landmarks.
+
+        `given` is a guide for these items, where that of the matrix makes no vectors.
+        """
+        lines = np.ldexp(lines, self.source.power)
+        guide, own = self.source.guide, self.source.left_landmarks
+        if guide is None or own is None:
+            return lines
+        vectors = guide.vectors_of(items, given, self.source.similarity)
+        unit = float(np.ldexp(1.0, -self.source.power))
+        marks = self.right[own, len(own) : -1] / unit
+        tall = [guide.tall(lines, vectors, marks, unit)]
+        ends = np.cumsum(guide.widths)[:-1]
+        for part, mine in zip(self.squares, np.split(vectors, ends, axis=1), strict=True):
+            new = replace(part, left=mine)
+            tall.append(new.block(slice(None), part.anchors(ANCHORS)[1]))
+        return np.hstack(tall)
 
     def embedding(self, psd: bool = True) -> Any:
         """Return one vector for each item, from the factors alone (without known entries).
@@ -229,7 +309,8 @@ class FactoredMatrix(Answers):
         psd : bool, default=True
             True returns an n × r array whose inner products are the nearest positive
             semidefinite matrix; False returns ``(vectors, signature)`` with
-            ``vectors · diag(signature) · vectorsᵀ`` equal to the factored part.
+            ``vectors · diag(signature) · vectorsᵀ`` equal to the factored part (with a guide, up to
+            what its squared products lose through 500 anchors).
             A matrix that is not symmetric (CUR) gives the papers' one-sided embedding.
         """
         if psd:
@@ -244,10 +325,11 @@ class FactoredMatrix(Answers):
         return Embedding(self._embedded(full.matrix), full.signature)
 
     def _embedded(self, matrix: FloatArray) -> FloatArray:
-        result = self.left @ matrix
+        result = self._smooth[0] @ matrix
         if self.nugget and self.source.left_landmarks is not None:
             # A landmark may be there twice, as a column and as a row.
-            np.subtract.at(result, self.source.left_landmarks, self.nugget * matrix)
+            own = self.source.left_landmarks
+            np.subtract.at(result, own, self.nugget * matrix[: len(own)])
         return result
 
     @property
@@ -279,7 +361,9 @@ class FactoredMatrix(Answers):
         if len(self.skipped):
             error += f"; {len(self.skipped):,} skipped pairs are left out"
         rank = min(self.core.shape)
+        guided = ", with a guide" if self.squares else ""
         end = f", {self.stopped_because}" if self.stopped_because else ""
         return (
-            f"<{n:,} × {m:,} factored matrix, {self.method}, rank {rank}{known}{spent}{error}{end}>"
+            f"<{n:,} × {m:,} factored matrix, {self.method}{guided}, rank {rank}{known}{spent}"
+            f"{error}{end}>"
         )

@@ -11,7 +11,8 @@ import scipy.linalg
 
 from fewpairs.arrays import FloatArray, IntArray, is_whole
 from fewpairs.errors import InputError
-from fewpairs.factored.source import one_item
+from fewpairs.factored.extension import rows_of_new
+from fewpairs.factored.source import Grown, one_item
 from fewpairs.numerics import largest, ridge_inverse
 
 if TYPE_CHECKING:
@@ -214,12 +215,29 @@ def _scores_by_anchors(matrix: Answers, item: Any, count: int) -> tuple[FloatArr
         scores, _, spent = _scores_of_new(matrix, item)  # says what is missing
         return scores, spent
     anchors = source.left_landmarks[:count]
+    if source.guide is not None:  # which says more of the other landmarks than these do
+        grown = source.compare(one_item(item), most=count)
+        scores = _predicted(matrix, grown)
+        scores[anchors] = grown.forth.values[-1][grown.forth.place[anchors]]
+        return scores, grown.evaluations
     exact, spent = source.evaluate_exactly(one_item(item), anchors)
     crossing = matrix.left[source.right_landmarks][:, :count]
     u, sizes, vt = scipy.linalg.svd(crossing, full_matrices=False)
     scores = matrix.right @ (u @ (ridge_inverse(sizes, _RIDGE) * (vt @ exact)))
     scores[anchors] = exact
     return scores, spent
+
+
+def _predicted(matrix: Answers, grown: Grown) -> FloatArray:
+    """Return what the factors say of a new item's row."""
+    rows = rows_of_new(matrix, grown)
+    scores = (rows.left @ matrix.core @ matrix.right.T).ravel()
+    if rows.vectors is None or grown.source.guide is None:
+        return scores
+    ends = np.cumsum(grown.source.guide.widths)[:-1]
+    for part, vectors in zip(matrix.squares, np.split(rows.vectors, ends, axis=1), strict=True):
+        scores += part.extended(vectors, None).block([-1], slice(None)).ravel()
+    return scores
 
 
 def _largest(scores: FloatArray, count: int) -> IntArray:
@@ -230,7 +248,7 @@ def _largest(scores: FloatArray, count: int) -> IntArray:
 def _scores_of_new(matrix: Answers, item: Any) -> tuple[FloatArray, FloatArray, int]:
     """Return a new item's factored scores, those that are exact (others NaN), and their price."""
     grown = matrix.source.compare(one_item(item))
-    scores = (grown.left @ matrix.core @ matrix.right.T).ravel()
+    scores = _predicted(matrix, grown)
     columns = grown.columns(matrix.known.columns)
     scores[columns.index] = columns.values[-1]
     exact = np.full(len(scores), np.nan)

@@ -9,9 +9,12 @@ import numpy.typing as npt
 
 from fewpairs.error.estimate import CurvePoint, ErrorEstimate, SketchPoint
 from fewpairs.errors import InputError
+from fewpairs.factored.line_guide import LineGuide
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.factored.source import Source
+from fewpairs.factored.squares import Squares
 from fewpairs.files.contents import are_numbers, are_positions, require
+from fewpairs.guides.guides import ARRAY
 from fewpairs.items.packing import pack_items, unpack_items
 from fewpairs.oracle.known import Known, checked_lines
 
@@ -35,6 +38,9 @@ _FACTS: dict[str, type | tuple[type, ...]] = {
     # Files of version 1 have neither of these.
     "curve": list,
     "stopped_because": str,
+    # Files of matrices that were made before there were guides have neither of these.
+    "squares": list,
+    "guide": list,
 }
 #: Numbers lie between 2^-1074 and 2^1024.
 _LARGEST_POWER = 1100
@@ -71,6 +77,15 @@ def pack(matrix: FactoredMatrix) -> tuple[Arrays, dict[str, Any]]:
         "landmarks.right": source.right_landmarks,
         "skipped": np.ascontiguousarray(matrix.skipped) if len(matrix.skipped) else None,
     }
+    for k, part in enumerate(matrix.squares):
+        wanted |= {
+            f"squares.{k}.left": part.left,
+            f"squares.{k}.right": part.right,
+            f"squares.{k}.rows": part.rows,
+            f"squares.{k}.columns": part.columns,
+        }
+    if source.guide is not None:
+        wanted["guide.taken_off"] = source.guide.taken_off
     arrays: Arrays = {}
     stored_as: dict[str, str] = {}
     names: dict[int, str] = {}
@@ -99,6 +114,8 @@ def pack(matrix: FactoredMatrix) -> tuple[Arrays, dict[str, Any]]:
         "error": None if error is None else _pack_error(error),
         "curve": [_pack_point(point) for point in matrix.curve],
         "stopped_because": matrix.stopped_because,
+        "squares": [float(part.weight).hex() for part in matrix.squares],
+        "guide": [] if source.guide is None else source.guide.parts,
     }
     return arrays | item_arrays | other_arrays, facts
 
@@ -109,6 +126,8 @@ def check_facts(facts: dict[str, Any]) -> None:
     facts.setdefault("power", 0)
     facts.setdefault("curve", [])
     facts.setdefault("stopped_because", "")
+    facts.setdefault("squares", [])
+    facts.setdefault("guide", [])
     for name, kind in _FACTS.items():
         value = facts[name]
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
@@ -152,7 +171,14 @@ def unpack(arrays: Arrays, facts: dict[str, Any]) -> FactoredMatrix:
         require(fits, "its skipped pairs are wrong")
     require(abs(facts["power"]) <= _LARGEST_POWER, "its scale is that of no number")
     nugget = facts["nugget"]
-    own = of_left is not None and len(of_left) == left.shape[1]
+    guide = _unpack_guide(facts["guide"], get("guide.taken_off"))
+    beside = 0 if guide is None else guide.width + 1
+    fits = all(
+        marks is None or len(marks) + beside == tall.shape[1]
+        for marks, tall in ((of_left, left), (of_right, right))
+    )
+    require(guide is None or (fits and of_left is not None), "its guide does not fit")
+    own = of_left is not None and len(of_left) + beside == left.shape[1]
     require(np.isfinite(nugget) and (nugget == 0 or own), "its nugget does not fit")
     # The transpose of an asymmetric similarity's matrix has its items on the other side.
     sides = ((n, m), (m, n)) if facts["derived"] else ((n,), (m,))
@@ -171,7 +197,12 @@ def unpack(arrays: Arrays, facts: dict[str, Any]) -> FactoredMatrix:
             symmetric=facts["symmetric"],
             derived=facts["derived"],
             power=facts["power"],
+            guide=guide,
         ),
+        squares=[
+            _unpack_squares(weight, f"squares.{k}", get, (n, m))
+            for k, weight in enumerate(facts["squares"])
+        ],
         evaluations=facts["evaluations"],
         error=None if facts["error"] is None else _unpack_error(facts["error"]),
         method=facts["method"],
@@ -179,6 +210,31 @@ def unpack(arrays: Arrays, facts: dict[str, Any]) -> FactoredMatrix:
         curve=[_unpack_point(packed) for packed in facts["curve"]],
         stopped_because=facts["stopped_because"],
     ).without(np.empty((0, 2), dtype=np.int64) if skipped is None else skipped)
+
+
+def _unpack_squares(weight: str, name: str, get: Any, shape: tuple[int, int]) -> Squares:
+    left, right = get(f"{name}.left"), get(f"{name}.right")
+    for table, count in zip((left, right), shape, strict=True):
+        fits = table.ndim == 2 and table.dtype == np.float32  # noqa: PLR2004 - a table
+        require(fits and len(table) == count, "its guide's vectors are wrong")
+        require(bool(np.isfinite(table).all()), "its guide's vectors are wrong")
+    require(left.shape[1] == right.shape[1], "its guide's vectors are wrong")
+    rows, columns = get(f"{name}.rows"), get(f"{name}.columns")
+    for scale, count in zip((rows, columns), shape, strict=True):
+        require(scale is None or are_numbers(scale, (count,)), "its guide's scales are wrong")
+    value = float.fromhex(weight)
+    require(bool(np.isfinite(value)), "its guide's weight is none")
+    return Squares(value, left, right, rows, columns)
+
+
+def _unpack_guide(parts: list[Any], taken_off: Any) -> LineGuide | None:
+    if not parts:
+        return None
+    widths, which = zip(*parts, strict=True)
+    whole = all(type(x) is int for x in (*widths, *which))
+    require(whole and min(widths) > 0 and min(which) >= 0, "its guide is wrong")
+    require(are_numbers(taken_off, (2 * len(parts),)), "its guide is wrong")
+    return LineGuide(taken_off, tuple(widths), tuple(which), ARRAY)
 
 
 def _refuse_nonfinite(name: str, array: Any) -> None:

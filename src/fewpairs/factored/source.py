@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.errors import NotAttachedError
+from fewpairs.factored.line_guide import LineGuide
 from fewpairs.items.items import Items, as_items
 from fewpairs.oracle.journal.journal import Journal
 from fewpairs.oracle.known import Lines
@@ -45,6 +46,9 @@ class Source:
         0 for similarities of ordinary size.
     journal : Journal or None
         Where what is evaluated here is written down, for the time of a call.
+    guide : LineGuide or None
+        Where a guide was followed, the first columns of both factors hold the similarities less
+        what the guide says of them.
     """
 
     items: Items | None = None
@@ -58,6 +62,7 @@ class Source:
     derived: str = ""
     power: int = 0
     journal: Journal | None = None
+    guide: LineGuide | None = None
 
     def transposed(self) -> Source:
         """Return the source of the transpose."""
@@ -78,6 +83,10 @@ class Source:
         derived = self.derived if self.symmetric else "the symmetrized form"
         if self.left_landmarks is None or self.right_landmarks is None:
             return replace(self, derived=derived)
+        if self.guide is not None:  # lines and vectors are no longer in their places
+            return replace(
+                self, left_landmarks=None, right_landmarks=None, guide=None, derived=derived
+            )
         both = np.concatenate([self.left_landmarks, self.right_landmarks])
         return replace(self, left_landmarks=both, right_landmarks=both, derived=derived)
 
@@ -85,8 +94,12 @@ class Source:
         """Return one of the items, as items."""
         return self._items("an exact score").subset([index])
 
-    def compare(self, new_items: Any, *, n_jobs: int = 1, progress: Any = None) -> Grown:
-        """Evaluate new items against the landmarks, and nothing else."""
+    def compare(
+        self, new_items: Any, *, most: int | None = None, n_jobs: int = 1, progress: Any = None
+    ) -> Grown:
+        """Evaluate new items against the landmarks (the first `most`), and nothing else."""
+        if most == 0:
+            return self._unasked(new_items)
         items = self._items("a new item")
         similarity = self._similarity("a new item")
         if self.left_landmarks is None or self.right_landmarks is None:
@@ -97,8 +110,9 @@ class Source:
             )
         new = as_items(new_items, records=bool(similarity.takes_records))
         if not self.square:
-            return self._compare_row(items, similarity, new, n_jobs, progress)
-        landmarks = np.union1d(self.left_landmarks, self.right_landmarks)
+            return self._compare_row(items, similarity, new, most, n_jobs, progress)
+        of_left, of_right = self.left_landmarks[:most], self.right_landmarks[:most]
+        landmarks = np.union1d(of_left, of_right)
         ask = partial(
             Oracle,
             similarity=similarity,
@@ -113,7 +127,7 @@ class Source:
             spent = oracle.evaluations
             forth_at = back_at = landmarks
         else:
-            forth_at, back_at = np.unique(self.left_landmarks), np.unique(self.right_landmarks)
+            forth_at, back_at = np.unique(of_left), np.unique(of_right)
             to, of = items.subset(forth_at), items.subset(back_at)
             there = ask(new, others=to)
             forth = there.columns(np.arange(len(forth_at)))
@@ -128,13 +142,34 @@ class Source:
             evaluations=spent,
         )
 
+    def _unasked(self, new_items: Any) -> Grown:
+        """Return new items of which nothing is evaluated."""
+        new = as_items(new_items, records=bool(getattr(self.similarity, "takes_records", False)))
+        items = self._items("a new item")
+        width = len(items if self.square else self._across("a new row"))
+        nothing = Lines.none(len(new), width)
+        back = Lines.none(len(new), len(items)) if self.square else None
+        return Grown(replace(self, items=items.joined(new)), nothing, back, new, 0)
+
+    @property
+    def price_of_entry(self) -> int:
+        """Evaluations that an entry takes."""
+        return 1 if self.similarity is None else self.similarity.evaluations_per_entry
+
     def _compare_row(
-        self, items: Items, similarity: Similarity, new: Items, n_jobs: int, progress: Any
+        self,
+        items: Items,
+        similarity: Similarity,
+        new: Items,
+        most: int | None,
+        n_jobs: int,
+        progress: Any,
     ) -> Grown:
         """Evaluate a new row of a matrix between two sets against the columns' landmarks."""
         others = self._across("a new row")
         assert self.left_landmarks is not None  # noqa: S101 - the caller looked
-        to = others.subset(self.left_landmarks)
+        landmarks = self.left_landmarks[:most]
+        to = others.subset(landmarks)
         oracle = Oracle(
             new,
             similarity,
@@ -144,13 +179,21 @@ class Source:
             resumable=False,
             journal=self.journal,
         )
-        forth = oracle.columns(np.arange(len(self.left_landmarks)))
+        forth = oracle.columns(np.arange(len(landmarks)))
         return Grown(
             source=replace(self, items=items.joined(new)),
-            forth=Lines.of(self.left_landmarks, forth, len(others)),
+            forth=Lines.of(landmarks, forth, len(others)),
             back=None,
             new=new,
             evaluations=oracle.evaluations,
+        )
+
+    def oracle(self, *, n_jobs: int = 1) -> Oracle:
+        """Return an oracle of all items, which remembers nothing."""
+        items, similarity = self._items("an error"), self._similarity("an error")
+        others = None if self.square else self._across("an error")
+        return Oracle(
+            items, similarity, others=others, n_jobs=n_jobs, resumable=False, journal=self.journal
         )
 
     @property
@@ -222,19 +265,27 @@ class Grown:
 
     @property
     def left(self) -> FloatArray:
-        """New rows of the left factor."""
+        """Similarities with the landmarks that were asked, in the units of the left factor."""
         return self._in_units(self.forth, self.source.left_landmarks)
 
     @property
     def right(self) -> FloatArray:
-        """New rows of the right factor."""
+        """The same of the right factor."""
         assert self.back is not None  # noqa: S101 - only a square grows on both sides
         return self._in_units(self.back, self.source.right_landmarks)
 
     def _in_units(self, lines: Lines, landmarks: IntArray | None) -> FloatArray:
         """Return similarities with landmarks, in the units of the factors."""
-        values = lines.values[:, lines.place[landmarks]]
+        assert landmarks is not None  # noqa: S101 - they were compared with some
+        values = lines.values[:, lines.place[landmarks[lines.hold(landmarks)]]]
         return np.ldexp(values, self.source.power) if self.source.power else values
+
+    @property
+    def own_is_free(self) -> bool:
+        """Whether self-similarities need no evaluation."""
+        if self.source.similarity is None:
+            return False
+        return Oracle(self.new, self.source.similarity, resumable=False).planner.diagonal_known
 
     def own(self) -> tuple[FloatArray, int]:
         """Return the new items' self-similarities, evaluated unless declared, and their price."""

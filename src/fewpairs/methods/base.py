@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -10,15 +11,50 @@ import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray, SingleArray
 from fewpairs.error.sampling import Drawn
-from fewpairs.errors import MethodError
+from fewpairs.errors import InputError, MethodError
+from fewpairs.factored.line_guide import LineGuide
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.factored.source import Source
+from fewpairs.factored.squares import Squares
+from fewpairs.guides.guides import Guide
 from fewpairs.oracle.known import Known
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.planner import Planner
 
 #: The option ``known=``: "exact" puts evaluated entries back, None leaves the method as published.
 KnownOption = Literal["exact"] | None
+
+
+@dataclass(frozen=True, eq=False)
+class GuidedLines:
+    """What a guide has to do with the factors, whose tall ones are then [lines, vectors, 1].
+
+    Parameters
+    ----------
+    taken_off : ndarray
+        What was taken off the lines: coefficients of the guides' products, then of their squares.
+    squares : ndarray
+        What the squared products of each guide count in the result, beside the factors.
+    guides : tuple of Guide
+        Those that are followed.
+    which : tuple of int
+        Which of the user's guides they are.
+    """
+
+    taken_off: FloatArray
+    squares: FloatArray
+    guides: tuple[Guide, ...]
+    which: tuple[int, ...]
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Coordinates of each guide's vectors."""
+        return tuple(guide.left.shape[1] for guide in self.guides)
+
+    def parts(self) -> list[Squares]:
+        """Return what is added to the factors."""
+        both = zip(self.squares.tolist(), self.guides, strict=True)
+        return [Squares(weight, guide.left, guide.right) for weight, guide in both]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +74,8 @@ class Fit:
         hand: whoever judges the result need not work them out again.
     state : object
         Whatever the method needs to grow, or to use further pairs.
+    guide : GuidedLines or None
+        None where no guide was given, or none was worth following.
     """
 
     left: FloatArray
@@ -48,6 +86,7 @@ class Fit:
     nugget: float = 0.0
     profiles: SingleArray | None = None
     state: Any = None
+    guide: GuidedLines | None = None
 
 
 class Method(ABC):
@@ -78,6 +117,14 @@ class Method(ABC):
     def declared_diagonal(self) -> float | None:
         """The similarity of every item with itself, where an option of the method declares it."""
         return None
+
+    def guided_by(self, guides: Sequence[Guide]) -> Method:  # noqa: ARG002
+        """Return the same method, which follows guides; by default none can."""
+        raise InputError(
+            f"a guide was given to the method {type(self).__name__}.",
+            "Only the default method follows one.",
+            "Leave out guide or method.",
+        )
 
     @abstractmethod
     def price(self, planner: Planner, landmarks: int) -> int:
@@ -137,11 +184,12 @@ class Method(ABC):
 def assemble(oracle: Oracle, fit: Fit, title: str, *, put_back: bool) -> FactoredMatrix:
     """Make the result of a method's factors and, if asked for, of what was evaluated."""
     _refuse_nonfinite(fit, title)
-    right = fit.right_landmarks
+    right, guide = fit.right_landmarks, fit.guide
     return FactoredMatrix(
         fit.left,
         fit.core,
         fit.right,
+        squares=() if guide is None else guide.parts(),
         known=_shared(oracle.known(), fit) if put_back else None,
         source=Source(
             items=oracle.items,
@@ -152,6 +200,7 @@ def assemble(oracle: Oracle, fit: Fit, title: str, *, put_back: bool) -> Factore
             symmetric=bool(oracle.similarity.symmetric),
             left_landmarks=fit.left_landmarks,
             right_landmarks=fit.left_landmarks if right is None else right,
+            guide=None if guide is None else LineGuide(guide.taken_off, guide.widths, guide.which),
         ),
         evaluations=oracle.spent,
         method=title,

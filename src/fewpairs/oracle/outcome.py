@@ -109,8 +109,9 @@ def raised(error: BaseException, left: Items, right: Items, request: Request) ->
     fault = FailedCallError(
         f"the similarity raised {type(error).__name__}: {error}{f' ({notes})' if notes else ''}\n"
         f"while it was evaluated{among} for {_first(left, right, request)}.",
-        "A pair that fails cannot be left out: its place in the matrix would be made up.",
-        "Mend the function or the items; if it fails at times, pass retry=…, timeout=…",
+        "A pair is not left out unasked: its place in the matrix would be made up.",
+        "Mend the function or the items; if it fails at times, pass retry=…, timeout=…; "
+        'on_error="skip" leaves such pairs out, and counts them.',
         pair=(int(request.rows[0]), int(request.columns[0])) if named else None,
     )
     fault.__cause__ = error

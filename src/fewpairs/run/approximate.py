@@ -13,13 +13,14 @@ from fewpairs.arrays import RandomState
 from fewpairs.error.audit import draw_audit, judge
 from fewpairs.errors import AllPairsWarning, BudgetExceededWarning, warn
 from fewpairs.factored.matrix import FactoredMatrix
+from fewpairs.guides.guides import reusable
 from fewpairs.methods.base import Method, assemble
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.oracle.scale import OutgrownError, Scale
 from fewpairs.parallel import max_memory as memory_below
-from fewpairs.run.arguments import as_oracle, check_selected
+from fewpairs.run.arguments import as_oracle, check_selected, guides_of
 from fewpairs.run.plan import Plan
 from fewpairs.run.planning import make_plan
 from fewpairs.run.target import grow_to_target
@@ -41,6 +42,7 @@ def approximate(
     target_error: float | None = None,
     method: str | Method = "auto",
     selection: Any = "uniform",
+    guide: Any = None,
     error_pairs: int | None = None,
     random_state: RandomState = None,
     journal: JournalOption = None,
@@ -82,6 +84,11 @@ def approximate(
     selection : str or Selector, default="uniform"
         How landmarks are chosen: "uniform", "k-centre", "d2", "leverage", "pivoted", or your own
         object with ``select(oracle, count, rng)``; docs/tables/selection.md compares them.
+    guide : array, encoder, "auto", None, or list of these, default=None
+        Something cheap that hints at the similarity, as for `find_pairs`: embeddings with a row for
+        each item (with others a pair of arrays), or a function or encoder that makes them. The
+        default method follows it where evaluated pairs say that it is worth it; a guide that is
+        not changes next to nothing (docs/guide.md).
     error_pairs : int, optional
         Unseen pairs for the error estimate; by default the smaller of 2,000 and a tenth of what
         is spent. 0 turns the estimate off.
@@ -133,6 +140,7 @@ def approximate(
         cost=cost,
     )
     rng = oracle.generator(random_state, "approximate")
+    guides = guides_of(oracle, guide)
     with memory_below(max_memory):
         plan = make_plan(
             oracle,
@@ -143,9 +151,10 @@ def approximate(
             selection=selection,
             error_pairs=error_pairs,
             options=options,
+            guides=guides,
         )
         oracle = oracle.declaring(plan.method.declared_diagonal)
-        matrix = run_at_scale(oracle, plan, rng)
+        matrix = run_at_scale(oracle, plan, rng).guided_by(reusable(guide))
     if budget is not None and oracle.spent > plan.evaluations:
         warn(
             BudgetExceededWarning(

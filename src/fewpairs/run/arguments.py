@@ -15,6 +15,7 @@ from fewpairs.errors import (
     UnknownNameError,
     warn,
 )
+from fewpairs.guides.guides import Guide, as_guides
 from fewpairs.methods.base import Method
 from fewpairs.methods.landmarks import given_landmarks
 from fewpairs.oracle.journal.journal import JournalOption
@@ -32,6 +33,7 @@ OPTIONS = (
     "target_error",
     "method",
     "selection",
+    "guide",
     "error_pairs",
     "error_draw",
     "error_interval",
@@ -47,6 +49,12 @@ OPTIONS = (
     "cost",
     "max_memory",
 )
+
+
+def guides_of(oracle: Oracle, guide: Any) -> list[Guide]:
+    """Turn what a user gives as a guide into vectors, before anything is spent."""
+    others = None if oracle.square else oracle.others
+    return as_guides(guide, oracle.items, others, oracle.similarity, cosines=True)
 
 
 def evaluations_of(budget: float | str, everything: int, cost: Cost | None) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from fewpairs.error.estimate import check_target
 from fewpairs.error.interval import as_interval
+from fewpairs.guides.guides import Guide
 from fewpairs.methods.base import Method
 from fewpairs.methods.catalogue import Chosen, find_method
 from fewpairs.methods.landmarks import as_selector
@@ -25,6 +26,7 @@ from fewpairs.run.arguments import (
     check_fold,
     check_rectangle,
     check_target_run,
+    guides_of,
     refuse_idle_fold,
 )
 from fewpairs.run.plan import Plan
@@ -45,6 +47,7 @@ def make_plan(
     selection: Any,
     error_pairs: int | None,
     options: Mapping[str, Any],
+    guides: Sequence[Guide] = (),
 ) -> Plan:
     """Check every argument and settle the number of landmarks."""
     rest = dict(options)
@@ -54,6 +57,8 @@ def make_plan(
     chosen = find_method(
         method, rest, symmetric=oracle.symmetric, square=oracle.square, also=OPTIONS
     )
+    if guides:
+        chosen = chosen._replace(method=chosen.method.guided_by(guides))
     refuse_idle_fold(chosen.title, fold=fold, put_back=chosen.put_back)
     oracle = oracle.declaring(chosen.method.declared_diagonal)
     pairs = check_error_pairs(error_pairs)
@@ -110,6 +115,7 @@ def plan(
     target_error: float | None = None,
     method: str | Method = "auto",
     selection: Any = "uniform",
+    guide: Any = None,
     error_pairs: int | None = None,
     journal: JournalOption = None,
     n_jobs: int = 1,
@@ -126,8 +132,9 @@ def plan(
 
     Parameters
     ----------
-    items, similarity, others, landmarks, budget, target_error, method, selection, error_pairs, \
-    journal, n_jobs, retry, timeout, on_error, on_nonfinite, cost, max_memory, **options
+    items, similarity, others, landmarks, budget, target_error, method, selection, guide, \
+    error_pairs, journal, n_jobs, retry, timeout, on_error, on_nonfinite, cost, max_memory, \
+    **options
         As for `approximate`; with an `Oracle`, what the timed sample buys is not paid for again.
     timed : bool, default=True
         Evaluate a few pairs, for about a tenth of a second, to tell the time.
@@ -169,6 +176,7 @@ def plan(
             selection=selection,
             error_pairs=error_pairs,
             options=options,
+            guides=guides_of(oracle, guide),
         )
     jobs = count_jobs(n_jobs)
     if not timed:

@@ -242,6 +242,12 @@ def _taken_over(candidate: Any) -> Similarity:
     methods = {name: getattr(candidate, name, None) for name in METHODS}
     methods = {name: method for name, method in methods.items() if callable(method)}
     if not methods.keys() & set(KINDS):
+        if callable(getattr(candidate, "predict", None)):
+            raise InputError(
+                f"the similarity is a {type(candidate).__name__}, a model that predicts.",
+                "Whether the order of two items matters to it must be declared.",
+                "Wrap it: fewpairs.CrossEncoder(model).",
+            )
         raise InputError(
             f"the similarity is a {type(candidate).__name__}.",
             "How it takes its items, and whether it is symmetric, must be declared.",

@@ -178,7 +178,7 @@ def test_the_search_does_not_know_what_blind_pairs_hold():
 
 
 def _guide(hints):
-    from fewpairs.tasks.matching.guides import as_guides
+    from fewpairs.guides.guides import as_guides
 
     items = fp.Oracle(range(len(hints)), fp.Precomputed(np.eye(len(hints)))).items
     return as_guides(hints, items, None, fp.Precomputed(np.eye(2)))[0]
@@ -429,7 +429,7 @@ def test_a_budget_of_all_pairs_is_no_limit():
 
 @pytest.mark.parametrize("power", [-1000, 1020])
 def test_vectors_of_any_size_are_the_same_guide(power):
-    from fewpairs.tasks.matching.guides import as_guides
+    from fewpairs.guides.guides import as_guides
 
     vectors = np.abs(np.random.default_rng(0).normal(size=(30, 5)))
     plain, scaled = (

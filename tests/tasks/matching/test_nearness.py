@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from fewpairs.guides.guides import Guide
 from fewpairs.tasks.matching import nearness
 from fewpairs.tasks.matching.features import Features
-from fewpairs.tasks.matching.guides import Guide
 from fewpairs.tasks.matching.universe import Universe
 
 

@@ -9,7 +9,7 @@ import pytest
 from examples import Counter
 
 import fewpairs as fp
-from fewpairs.tasks.matching.guides import Guide
+from fewpairs.guides.guides import Guide
 from fewpairs.tasks.matching.judges import Judges
 from fewpairs.tasks.matching.neighborhoods import Neighborhoods
 

@@ -11,9 +11,9 @@ from scipy import stats
 
 import fewpairs as fp
 from fewpairs.error.recall import blind_pairs
+from fewpairs.guides.guides import Guide
 from fewpairs.tasks.matching import drawing, running
 from fewpairs.tasks.matching.blind import Blind
-from fewpairs.tasks.matching.guides import Guide
 from fewpairs.tasks.matching.labels import Labels
 from fewpairs.tasks.matching.running import Run
 from fewpairs.tasks.matching.search import Search

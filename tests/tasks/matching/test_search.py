@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import fewpairs as fp
+from fewpairs.guides.guides import Guide
 from fewpairs.tasks.matching import search as module
 from fewpairs.tasks.matching.features import Features
-from fewpairs.tasks.matching.guides import Guide
 from fewpairs.tasks.matching.ranking import Ranking
 from fewpairs.tasks.matching.search import Search
 from fewpairs.tasks.matching.threshold import Threshold

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.factored.factors import factored_entries
 from fewpairs.methods.base import Fit
+from fewpairs.methods.fitted.gate import as_fit, follow
 from fewpairs.methods.fitted.guards import (
     MeanSquare,
     OfAllPairs,
@@ -13,6 +17,7 @@ from fewpairs.methods.fitted.guards import (
     largest_mean_square,
     of_pairs,
 )
+from fewpairs.methods.fitted.guide_terms import GuideTerms
 from fewpairs.methods.fitted.plain import WholeLoss, one_nugget
 from fewpairs.methods.fitted.stage import Sample, Stage
 from fewpairs.methods.fitted.weights import Tuning, weigh
@@ -25,13 +30,17 @@ _FOLD_PAIRS = 300
 _SANITY_ITEMS = 4000
 
 
-def choose_core(stage: Stage, sample: Sample, *, plain: bool) -> Fit:
-    """Weigh the candidates, and return the factors of the weighted core.
+def choose_core(
+    stage: Stage, sample: Sample, terms: GuideTerms | None = None, *, plain: bool
+) -> Fit:
+    """Weigh the candidates, and return the factors of the weighted core, or those with a guide.
 
     Parameters
     ----------
     stage : Stage
     sample : Sample
+    terms : GuideTerms, optional
+        Of guides, which are followed if they are worth it.
     plain : bool
         Whether the factors must answer for everything, landmarks' own entries included.
 
@@ -49,7 +58,28 @@ def choose_core(stage: Stage, sample: Sample, *, plain: bool) -> Fit:
         left = _less_own(left, stage.landmarks, nugget)
         right = None if right is None else _less_own(right, stage.landmarks, nugget)
         nugget = 0.0
-    return Fit(left, core, right, stage.landmarks, stage.row_landmarks, nugget)
+    fit = Fit(left, core, right, stage.landmarks, stage.row_landmarks, nugget)
+    if terms is None or stage.finished:
+        return fit
+    return _with_guide(stage, sample, terms, fit, plain=plain)
+
+
+def _with_guide(stage: Stage, sample: Sample, terms: GuideTerms, fit: Fit, *, plain: bool) -> Fit:
+    """Return the factors with a guide if they are better, else those without it."""
+    right = fit.left if fit.right is None else fit.right
+
+    def entries(rows: IntArray, columns: IntArray) -> FloatArray:
+        return factored_entries(fit.left, fit.core, right, rows, columns)
+
+    followed = follow(stage, sample, terms, entries, plain=plain)
+    if followed is None:
+        return fit
+    guided = as_fit(stage, followed.terms, followed.guided)
+    if plain and guided.nugget:
+        own, nugget = stage.landmarks, guided.nugget
+        both = guided.right if guided.right is None else _less_own(guided.right, own, nugget)
+        guided = replace(guided, left=_less_own(guided.left, own, nugget), right=both, nugget=0.0)
+    return guided
 
 
 def _weights(stage: Stage, sample: Sample, *, plain: bool) -> FloatArray:

@@ -5,17 +5,21 @@ docs/fitted.md has its mathematics, and what each part is worth.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray, is_number
 from fewpairs.error.sampling import Drawn
-from fewpairs.factored.factors import factored_entries
+from fewpairs.guides.guides import Guide
 from fewpairs.methods.base import Fit, KnownOption, Method
 from fewpairs.methods.fitted.choice import choose_core
+from fewpairs.methods.fitted.guide_terms import GuideTerms
 from fewpairs.methods.fitted.near_duplicates import memory_of_search
+from fewpairs.methods.fitted.near_pairs import buy_near_pairs
 from fewpairs.methods.fitted.stage import FEW, Sample, Stage
 from fewpairs.methods.options import COUNT, KNOWN, SHARE, Check, option
 from fewpairs.numerics import most_affordable
@@ -28,11 +32,6 @@ _FEWEST_TUNING, _MOST_TUNING = 500, 6000
 _PLAIN_TUNING, _FEWEST_PLAIN = 1 / 3, 200
 #: Tuning pairs are at most a tenth of what is spent, and a quarter of the pairs that are left.
 _MOST_OF_SPENT, _MOST_OF_LEFT = 1 / 10, 1 / 4
-#: The squared error outside the columns is taken to fall like s^-1.5, as it does at 100 landmarks;
-#: this only decides when near-duplicates stop. Half or twice as much changes the error of the
-#: result by at most 2 % (docs/tables/constants.md).
-_DECAY = 1.5
-
 #: Profiles of two sets with fewer lines than this hardly find near-duplicates: of 2,000 items with
 #: 11 lines half of them rank behind 4 % of all pairs, with 40 lines behind 0.1 %.
 _FEW_ACROSS = 20
@@ -75,6 +74,8 @@ class Fitted(Method):
     known : {"exact", None}, default="exact"
         Put evaluated entries back; None gives a plain matrix of rank s, for which neither the
         diagonal nor near-duplicates are evaluated.
+    guides : tuple of Guide
+        No option: `guided_by` sets it.
     """
 
     near: float = option(0.25, SHARE)
@@ -82,12 +83,22 @@ class Fitted(Method):
     tuning: float = option(0.03, SHARE)
     diagonal: DiagonalOption = option("evaluate", _DIAGONAL)
     known: KnownOption = option("exact", KNOWN)
+    guides: tuple[Guide, ...] = field(default=(), compare=False, repr=False)
     needs_square: ClassVar[bool] = False
     grows: ClassVar[bool] = True
     # Single pairs are bought where they are worth it, which is known only later.
     price_is_most: ClassVar[bool] = True
     spends_allowance: ClassVar[bool] = True
     puts_back: ClassVar[bool] = True
+
+    def guided_by(self, guides: Sequence[Guide]) -> Fitted:
+        """Return the same method, which follows guides as far as they are worth it."""
+        return replace(self, guides=tuple(guides))
+
+    @cached_property
+    def terms(self) -> GuideTerms | None:
+        """What the guides say of entries; None where there are none."""
+        return GuideTerms(list(self.guides)) if self.guides else None
 
     @property
     def declared_diagonal(self) -> float | None:
@@ -148,7 +159,7 @@ class Fitted(Method):
         if not stage.finished:
             pairs = min(self._tuning_pairs(most), int(stage.free_pairs * _MOST_OF_LEFT))
             if _redrawn(sample, pairs):
-                sample = stage.draw_tuning(pairs, sample)
+                sample = stage.draw_tuning(pairs, sample, self.terms)
             due = len(landmarks) >= _SEARCH_AGAIN * sample.idle_since
             share = self._near_share(len(landmarks), square=oracle.square)
             if due and share and stage.folds is not None:
@@ -158,7 +169,7 @@ class Fitted(Method):
                     if allowance is not None:
                         spent = oracle.spent - before
                         room = min(room, (allowance - spent) // planner.per_entry)
-                sample = self._with_near_pairs(stage, sample, room)
+                sample = buy_near_pairs(stage, sample, self.neighbors, room, self.terms)
             if whole is not None:
                 stage.drop_profiles()
                 left = most - base - sample.bought
@@ -171,6 +182,15 @@ class Fitted(Method):
         lines -= planner.price_of_lines(held, held, held)
         pairs = self._tuning_pairs(self.price(planner, landmarks) // planner.per_entry)
         return lines + (pairs * planner.per_entry if _redrawn(last.state.sample, pairs) else 0)
+
+    def memory(self, planner: Planner, landmarks: int) -> int:
+        """Count the lines; with guides their vectors too, and lines less what they say."""
+        lines = super().memory(planner, landmarks)
+        if self.terms is None:
+            return lines
+        sides = 1 if planner.symmetric and planner.square else 2
+        width = int(self.terms.left.shape[1]) + 1
+        return 2 * lines + sides * (8 + 4) * max(planner.n, planner.m) * width
 
     def working_memory(self, planner: Planner, landmarks: int) -> int:
         """Count profiles in single precision, and the search for near-duplicates among them."""
@@ -185,37 +205,9 @@ class Fitted(Method):
         return self._fitted(state.stage, state.sample.with_pairs(more, values))
 
     def _fitted(self, stage: Stage, sample: Sample) -> Fit:
-        fit = choose_core(stage, sample, plain=self.known is None)
+        fit = choose_core(stage, sample, self.terms, plain=self.known is None)
         profiles = stage.drop_profiles()
         return replace(fit, profiles=profiles, state=State(stage, sample))
-
-    def _with_near_pairs(self, stage: Stage, sample: Sample, room: int) -> Sample:
-        """Evaluate near-duplicates, most similar first, until a further column would pay more."""
-        n, m = stage.oracle.shape
-        s = len(stage.landmarks)
-        # Of two sets a landmark is a column and a row, and a pair is one entry of the matrix.
-        price, orders = (n, 2) if stage.oracle.square else (n + m, 1)
-        core, squared_error = stage.preliminary(sample)
-        i, j = stage.near_pairs(self.neighbors)
-        # Half a pair for each item: enough to see what a batch gains, little to overshoot by.
-        batch = max(20, n // 2)
-        done, idle = 0, 0
-        while done + batch <= min(len(i), room):
-            part = slice(done, done + batch)
-            exact = stage.oracle.entries(i[part], j[part])
-            # Those that judge are bought like the others, or what is left to judge by would be
-            # pairs of a kind that is unseen no longer.
-            stage.oracle.reveal(i[part], j[part])
-            guess = factored_entries(stage.left, core, stage.right, i[part], j[part])
-            gain = orders * float(np.nansum((exact - guess) ** 2))  # NaN where one was skipped
-            done += batch
-            if gain * price / batch < gain_of_a_column(s, n, m) * squared_error:
-                idle = s
-                break
-            squared_error = max(squared_error - gain, np.finfo(float).tiny)
-        keys = stage.oracle.known().keys_of(i[:done], j[:done])
-        near_keys = np.concatenate([sample.near_keys, keys])
-        return replace(sample, near_keys=near_keys, idle_since=idle)
 
     def _near_share(self, landmarks: int, *, square: bool) -> float:
         enough = landmarks >= (FEW if square else _FEW_ACROSS)
@@ -241,14 +233,6 @@ class Fitted(Method):
 def _redrawn(sample: Sample, pairs: int) -> bool:
     """Whether the tuning pairs have become few beside what is spent, or there are none."""
     return pairs > 2 * len(sample.values) or len(sample.values) == 0
-
-
-def gain_of_a_column(s: int, n: int, m: int) -> float:
-    """Return the share of the squared error that one more landmark takes away.
-
-    The error elsewhere falls with s, and the landmark's column and row become exact.
-    """
-    return _DECAY / s + 1.0 / n + 1.0 / m
 
 
 def _affordable_lines(planner: Planner, entries: int) -> int:

@@ -7,12 +7,13 @@ from functools import cached_property
 
 import numpy as np
 
-from fewpairs.arrays import FloatArray, IntArray, SingleArray
+from fewpairs.arrays import BoolArray, FloatArray, IntArray, SingleArray
 from fewpairs.error.profiles import paired_profiles, profiles
 from fewpairs.error.sampling import FEWEST_COLUMNS, Beliefs, Drawn, draw
 from fewpairs.factored.factors import factored_entries
 from fewpairs.methods.fitted.cores import Cores, gap_of
 from fewpairs.methods.fitted.folds import Folds, landmark_folds
+from fewpairs.methods.fitted.guide_terms import GuideTerms
 from fewpairs.methods.fitted.near_duplicates import near_between, near_duplicates
 from fewpairs.methods.fitted.weights import Normal
 from fewpairs.numerics import most_affordable
@@ -31,6 +32,7 @@ class Sample:
 
     `idle_since` is the number of landmarks at which near-duplicates were last worth less than
     columns; 0 if they were worth it. `lost` of the drawn pairs have no value, and are left out.
+    `near_like` says which of the (first) drawn pairs bought near-duplicates stand for.
     """
 
     drawn: Drawn
@@ -38,6 +40,15 @@ class Sample:
     near_keys: IntArray
     idle_since: int = 0
     lost: int = 0
+    near_like: BoolArray | None = None
+
+    @property
+    def stands_for_near(self) -> BoolArray:
+        """Which drawn pairs are like near-duplicates that were bought."""
+        like = np.zeros(len(self.values), dtype=bool)
+        if self.near_like is not None:
+            like[: len(self.near_like)] = self.near_like
+        return like
 
     @property
     def bought(self) -> int:
@@ -155,11 +166,17 @@ class Stage:
 
     # ------------------------------------------------------------------ which pairs
 
-    def draw_tuning(self, count: int, last: Sample) -> Sample:
-        """Draw and evaluate the pairs that the core is tuned on, in place of the last ones."""
+    def draw_tuning(self, count: int, last: Sample, terms: GuideTerms | None = None) -> Sample:
+        """Draw and evaluate the pairs that the core is tuned on, in place of the last ones.
+
+        Where landmarks are too few, a guide has a say in which pairs are drawn: uniform ones
+        would hardly have the few large entries that it could be recognised by.
+        """
         beliefs = None
         if self.folds is not None:
             beliefs = self._beliefs(self.cores.combined(self.folds.pairs.non_negative()))
+        elif terms is not None:
+            beliefs = self._hints(terms)
         drawn = draw(
             self.rows,
             self.columns,
@@ -175,7 +192,8 @@ class Stage:
         values = self.oracle.entries(drawn.rows, drawn.columns)
         usable = ~np.isnan(values)
         lost = int((~usable).sum())
-        return replace(last, drawn=drawn.only(usable), values=values[usable], lost=lost)
+        only = drawn.only(usable)
+        return replace(last, drawn=only, values=values[usable], lost=lost, near_like=None)
 
     def _beliefs(self, core: FloatArray) -> Beliefs:
         return Beliefs(
@@ -188,14 +206,36 @@ class Stage:
             float(self.left.max()),
         )
 
-    def near_pairs(self, per_item: int) -> tuple[IntArray, IntArray]:
-        """Return pairs of items with similar profiles, most similar first, not yet known."""
-        if self.profiles is None:
-            both = paired_profiles(self.left, self.rows, self.right, self.columns, self.crossing)
-            i, j = near_between(*both, per_item, self.rng)
+    def _hints(self, terms: GuideTerms) -> Beliefs:
+        """Return what guides say of pairs."""
+        count = len(terms.guides)
+        root = np.float32(np.sqrt(count))
+        return Beliefs(
+            lambda i, j: terms.at(i, j)[:, :count].mean(axis=1),
+            self.rows,
+            self.columns,
+            terms.left[self.rows] / root,
+            terms.right[self.columns] / root,
+            -np.inf,
+            np.inf,
+        )
+
+    def near_vectors(self) -> tuple[SingleArray, SingleArray]:
+        """Return unit vectors by which rows and columns that are no landmarks are compared."""
+        if self.profiles is not None:
+            return self.profiles, self.profiles
+        return paired_profiles(self.left, self.rows, self.right, self.columns, self.crossing)
+
+    def near_pairs(
+        self, vectors: tuple[SingleArray, SingleArray], per_item: int
+    ) -> tuple[IntArray, IntArray]:
+        """Return pairs of items with similar vectors, most similar first, not yet known."""
+        left, right = vectors
+        if not self.oracle.square:
+            i, j = near_between(left, right, per_item, self.rng)
             i, j = self.rows[i], self.columns[j]
         else:
-            i, j = near_duplicates(self.profiles, per_item, self.rng)
+            i, j = near_duplicates(left, per_item, self.rng)
             i, j = self.rows[i], self.rows[j]
             if not self.oracle.symmetric:  # both orders
                 i, j = np.stack([i, j], axis=1).ravel(), np.stack([j, i], axis=1).ravel()

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from fewpairs.arrays import FloatArray, RandomState
 from fewpairs.error.recall import Recall, check_recall
 from fewpairs.errors import InputError, NotAttachedError, RecallMissedWarning, warn
+from fewpairs.guides.guides import ARRAY, reusable
 from fewpairs.items.items import Items, as_items
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
@@ -19,7 +20,6 @@ from fewpairs.run.arguments import as_oracle
 from fewpairs.tasks.matching.all_pairs import evaluates_all
 from fewpairs.tasks.matching.earlier import Earlier
 from fewpairs.tasks.matching.found import Found
-from fewpairs.tasks.matching.guides import ARRAY, reusable
 from fewpairs.tasks.matching.identity import ids_of_new, longer_ids
 from fewpairs.tasks.matching.question import Question
 from fewpairs.tasks.matching.running import Run, added

@@ -7,8 +7,8 @@ import scipy.linalg
 
 from fewpairs.arrays import FloatArray, IntArray, SingleArray
 from fewpairs.error.profiles import profiles
+from fewpairs.guides.guides import Guide
 from fewpairs.numerics import parts, ridge_inverse
-from fewpairs.tasks.matching.guides import Guide
 from fewpairs.tasks.matching.nearness import has_neighbours, nearness_name, nearness_of
 from fewpairs.tasks.matching.universe import Universe
 

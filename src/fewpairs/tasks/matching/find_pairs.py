@@ -8,6 +8,7 @@ from typing import Any
 from fewpairs.arrays import RandomState
 from fewpairs.error.recall import check_recall
 from fewpairs.errors import RecallMissedWarning, warn
+from fewpairs.guides.guides import reusable
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import max_memory as memory_below
@@ -17,7 +18,6 @@ from fewpairs.similarities.cost import CostOption
 from fewpairs.similarities.patience import WhenMissing
 from fewpairs.tasks.matching.all_pairs import ALL_PAIRS
 from fewpairs.tasks.matching.found import Found, refuse_one_set
-from fewpairs.tasks.matching.guides import reusable
 from fewpairs.tasks.matching.plan_pairs import plan_for
 from fewpairs.tasks.matching.question import Beside, Means, Question
 from fewpairs.tasks.matching.running import Run

@@ -11,7 +11,7 @@ import numpy as np
 
 from fewpairs.arrays import SingleArray
 from fewpairs.candidates.nearest import most_similar
-from fewpairs.tasks.matching.guides import Guide
+from fewpairs.guides.guides import Guide
 
 #: Neighbours whose products are averaged. With 5 and with 20 the cases of docs/tables/finding.md
 #: take as many evaluations, give or take a tenth.

@@ -7,11 +7,11 @@ import numpy as np
 from fewpairs.arrays import BoolArray, FloatArray, IntArray, SingleArray
 from fewpairs.candidates.nearest import most_similar
 from fewpairs.error.recall import Recall
+from fewpairs.guides.guides import Guide
 from fewpairs.numerics import distinct, parts
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.tasks.matching.all_pairs import whole_rows
 from fewpairs.tasks.matching.features import Features
-from fewpairs.tasks.matching.guides import Guide
 from fewpairs.tasks.matching.judges import Judges
 from fewpairs.tasks.matching.lists import Lists
 from fewpairs.tasks.matching.neighbor_rows import Chosen, NeighborRows, joined

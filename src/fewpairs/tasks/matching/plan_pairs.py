@@ -9,9 +9,10 @@ from fewpairs.error.recall import blind_pairs, check_recall
 from fewpairs.errors import InputError
 from fewpairs.tasks.matching.universe import Universe
 
-#: Evaluations that finding has taken for each match, where the guide led somewhere: the fewest and
-#: the most in docs/tables/stated-recall.md, matching-scale.md and matching-rivals.md.
-_FEWEST, _MOST = 3, 70
+#: Evaluations that finding takes for each match: its own at least, if a guide knows them all; and the
+#: most in docs/tables/stated-recall.md, matching-scale.md and matching-rivals.md, where a guide led
+#: somewhere.
+_FEWEST, _MOST = 1, 70
 
 
 class PairsPlan(NamedTuple):
@@ -33,13 +34,15 @@ class PairsPlan(NamedTuple):
 
     @property
     def low(self) -> int:
-        """Evaluations in all, with a guide as good as the best that were measured."""
+        """Evaluations in all, with a guide that knows every match."""
         return self._in_all(_FEWEST)
 
     @property
     def high(self) -> int:
         """Evaluations in all, with a guide that is of some use; never worse than a useless one."""
-        return max(min(self._in_all(_MOST), self.blind + self.all_pairs // 2), self.low)
+        # Where half of all pairs are matches, more than half are evaluated.
+        useless = max(self.blind + self.all_pairs // 2, self._in_all(2))
+        return min(self._in_all(_MOST), useless)
 
     def _in_all(self, for_each: int) -> int:
         together = self.blind + for_each * self.matches
@@ -91,7 +94,8 @@ def plan_pairs(
 
     The blind pairs are known beforehand, whatever finds the matches: about 3.1·R/((1 − R)·M) of
     all pairs, 59/M for a recall of 0.95, 28/M for 0.9. What finding takes depends on the guide;
-    `low` and `high` are in all, as measured where it led somewhere.
+    `low` and `high` are in all: for one that knows every match, and the most that was measured
+    where one led somewhere.
 
     Parameters
     ----------
@@ -117,7 +121,7 @@ def plan_pairs(
     >>> plan.blind, round(100 * plan.share, 3)
     (867029, 0.083)
     >>> plan.low, plan.high
-    (1080263, 5842489)
+    (938107, 5842489)
     """
     wanted = check_recall(recall)
     counts = {"n": n} | ({} if others is None else {"others": others})

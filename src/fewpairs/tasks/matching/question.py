@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from fewpairs.guides.guides import Guide, as_guides
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
@@ -12,7 +13,6 @@ from fewpairs.run.arguments import as_oracle, evaluations_of
 from fewpairs.similarities.cost import CostOption
 from fewpairs.similarities.patience import WhenMissing
 from fewpairs.tasks.matching.all_pairs import evaluates_all
-from fewpairs.tasks.matching.guides import Guide, as_guides
 from fewpairs.tasks.matching.identity import Ids, read_ids
 from fewpairs.tasks.matching.symmetry import unlimited
 from fewpairs.tasks.matching.universe import Universe

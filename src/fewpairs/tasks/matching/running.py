@@ -9,12 +9,12 @@ import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.error.recall import Recall, blind_pairs, state_recall
+from fewpairs.guides.guides import Guide
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.tasks.matching.all_pairs import all_matches, better_all
 from fewpairs.tasks.matching.blind import Tails
 from fewpairs.tasks.matching.drawing import Drawing
 from fewpairs.tasks.matching.earlier import Earlier
-from fewpairs.tasks.matching.guides import Guide
 from fewpairs.tasks.matching.search import Search
 from fewpairs.tasks.matching.steering import LANDMARKS, Steering
 from fewpairs.tasks.matching.symmetry import check_symmetry

@@ -12,11 +12,11 @@ from typing import TypeAlias
 import numpy as np
 
 from fewpairs.arrays import BoolArray, FloatArray, IntArray, SingleArray
+from fewpairs.guides.guides import Guide
 from fewpairs.numerics import largest
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.parallel import require_memory
 from fewpairs.tasks.matching.features import Features
-from fewpairs.tasks.matching.guides import Guide
 from fewpairs.tasks.matching.labels import Labels, weights_of
 from fewpairs.tasks.matching.proposals import propose
 from fewpairs.tasks.matching.ranking import Ranking

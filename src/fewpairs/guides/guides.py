@@ -14,10 +14,11 @@ import scipy.sparse as sp
 
 from fewpairs.arrays import SingleArray, is_number, unmasked
 from fewpairs.errors import InputError
+from fewpairs.guides.cheap import cheap_vectors
+from fewpairs.guides.text_guides import dense, log_lengths, text_guides
 from fewpairs.items.items import Items
 from fewpairs.numerics import parts
 from fewpairs.similarities.protocol import Similarity
-from fewpairs.tasks.matching.text_guides import dense, log_lengths, text_guides
 
 
 class Guide(NamedTuple):
@@ -26,10 +27,20 @@ class Guide(NamedTuple):
     name: str
     left: SingleArray
     right: SingleArray
+    distances: bool = False  # products are negative squared distances
+
+
+#: Takes what the items themselves offer.
+AUTO = "auto"
 
 
 def as_guides(
-    guide: Any, items: Items, others: Items | None, similarity: Similarity
+    guide: Any,
+    items: Items,
+    others: Items | None,
+    similarity: Similarity | None,
+    *,
+    cosines: bool = False,
 ) -> list[Guide]:
     """Turn what a user gives as a guide into vectors.
 
@@ -39,10 +50,13 @@ def as_guides(
         "auto" takes what the items themselves offer: of texts their characters and words, of
         vectors themselves. An array has one row for each item (and, with others, for each other
         item: a pair of arrays). A callable gets the list of items and returns such an array, as an
-        encoder does; an object with ``encode`` is one.
+        encoder does; an object with ``encode`` is one. A symmetric similarity is evaluated for
+        200 of the items with all others, uncounted.
     items, others : Items
     similarity : Similarity
         May offer guides of its own, by a method ``guides(items)``.
+    cosines : bool, default=False
+        Leave out, of what "auto" finds, all but inner products of unit vectors.
 
     Returns
     -------
@@ -52,13 +66,14 @@ def as_guides(
     if guide is None or (isinstance(guide, (list, tuple)) and not len(guide)):
         return []
     if isinstance(guide, str):
-        if guide != "auto":
+        if guide != AUTO:
             raise InputError(
                 f"guide is {guide!r}.",
                 "A guide is something cheap that hints at the similarity.",
                 'Pass "auto", None, an array with a row for each item, or an encoder.',
             )
-        return _automatic(items, others, similarity)
+        found = _automatic(items, others, similarity)
+        return [one for one in found if not (cosines and one.distances)]
     given = guide if isinstance(guide, list) and not _is_table(guide) else [guide]
     return [_one(part, f"guide {k + 1}", items, others) for k, part in enumerate(given)]
 
@@ -77,13 +92,15 @@ def reusable(guide: Any) -> Any:
     """Return a guide to keep for new items: what makes vectors, or `ARRAY` for vectors as such."""
     given = guide if isinstance(guide, list) else [guide]
     makers = (
-        part is None or isinstance(part, str) or callable(getattr(part, "encode", part))
+        part is None
+        or isinstance(part, str)
+        or (callable(getattr(part, "encode", part)) and not isinstance(part, Similarity))
         for part in given
     )
     return guide if all(makers) else ARRAY
 
 
-def _automatic(items: Items, others: Items | None, similarity: Similarity) -> list[Guide]:
+def _automatic(items: Items, others: Items | None, similarity: Similarity | None) -> list[Guide]:
     """Look at all items together, so that both sides speak of the same things."""
     if others is not None and _widths(items) != _widths(others):
         return []  # vectors of two kinds have no products
@@ -99,7 +116,7 @@ def _automatic(items: Items, others: Items | None, similarity: Similarity) -> li
     if others is None:
         return guides
     n = len(items)
-    return [Guide(guide.name, guide.left[:n], guide.right[n:]) for guide in guides]
+    return [g._replace(left=g.left[:n], right=g.right[n:]) for g in guides]
 
 
 def _widths(items: Items) -> tuple[int, ...]:
@@ -130,10 +147,17 @@ def _distances(name: str, vectors: Any) -> Guide:
     rows /= np.sqrt(np.einsum("ij,ij->i", rows, rows).mean()) or 1.0
     squares, ones = np.einsum("ij,ij->i", rows, rows)[:, None], np.ones((len(rows), 1))
     left, right = np.hstack([-squares, 2 * rows, -ones]), np.hstack([ones, rows, squares])
-    return Guide(name, left.astype(np.float32), right.astype(np.float32))
+    return Guide(name, left.astype(np.float32), right.astype(np.float32), distances=True)
 
 
 def _one(guide: Any, name: str, items: Items, others: Items | None) -> Guide:
+    if isinstance(guide, Similarity):
+        rows = unit_rows(cheap_vectors(guide, items if others is None else items.joined(others)))
+        return (
+            Guide(name, rows, rows)
+            if others is None
+            else Guide(name, rows[: len(items)], rows[len(items) :])
+        )
     encode = getattr(guide, "encode", guide)
     if callable(encode):
         left = encode(items.take(np.arange(len(items))))

@@ -1,0 +1,1 @@
+"""Cross-encoders: how fast pairs are read."""

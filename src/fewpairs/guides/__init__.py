@@ -1,0 +1,1 @@
+"""Guides: something cheap that hints at the expensive similarity."""

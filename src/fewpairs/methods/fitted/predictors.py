@@ -1,0 +1,188 @@
+"""Gaussian-process means of the entries between items, from their lines and their guides' vectors.
+
+Row items i and column items j have lines l_i and r_j (entries with the landmarks), W is where the
+landmarks' lines cross. Two row items are alike by k(i, i') = l_i·l_i' / mean|l|² + β·x_i·x_i' + 1,
+and a_i = k(i, S)·(k(S, S) + λ·k₀·I)⁻¹ says how i is made of landmarks; b_j likewise, of columns.
+Then l_i·b_j predicts entry (i, j) by columns, and a_i·r_j by rows. Their mean is one predictor;
+their sum less a_i·W·b_j, the mean of a Gaussian process of the whole matrix, is another one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.numerics import parts
+
+
+class Lines(NamedTuple):
+    """Entries of some row items and some column items with the landmarks, of one matrix."""
+
+    left: FloatArray  # row items × landmarks of the columns
+    right: FloatArray  # column items × landmarks of the rows
+    crossing: FloatArray  # landmarks of the rows × landmarks of the columns
+
+
+class Items(NamedTuple):
+    """Row items and column items in the eigenvectors of the kernels."""
+
+    left: FloatArray
+    right: FloatArray
+
+
+class Pairs(NamedTuple):
+    """Places of pairs among the row items and the column items."""
+
+    rows: IntArray
+    columns: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """How items are made of the landmarks of one side: k(S, S) by its eigenvectors.
+
+    Attributes
+    ----------
+    to_lines : ndarray
+        Lines of the landmarks, over the mean squared length of all items' lines.
+    basis : ndarray
+        Eigenvectors.
+    damped : ndarray of shape (ridges, s)
+        1 / (κ + λκ₀) of the eigenvalues κ.
+    """
+
+    to_lines: FloatArray
+    basis: FloatArray
+    damped: FloatArray
+
+    @classmethod
+    def of(cls, lines: FloatArray, alike: FloatArray, scale: float, ridges: FloatArray) -> Kernel:
+        """Decompose k(S, S).
+
+        Parameters
+        ----------
+        lines : ndarray
+            Of the landmarks.
+        alike : ndarray
+            β·x·x' of the landmarks with each other.
+        scale : float
+            Mean squared length of all items' lines.
+        ridges : ndarray
+            λ, as shares of the largest eigenvalue.
+        """
+        values, basis = np.linalg.eigh(lines @ lines.T / scale + alike + 1.0)
+        top = max(float(values[-1]), np.finfo(float).tiny)
+        damped = 1.0 / (np.maximum(values, 0) + ridges[:, None] * top)
+        return cls(lines / scale, basis, damped)
+
+    def items(self, lines: FloatArray, alike: FloatArray) -> FloatArray:
+        """Return items in the eigenvectors, given their lines and β·x·x' with the landmarks."""
+        return np.asarray((lines @ self.to_lines.T + (alike + 1.0)) @ self.basis)
+
+    def factor(self, weighted: FloatArray) -> FloatArray:
+        """Return what [l, x, 1] is multiplied by; `weighted` are the landmarks' β·x."""
+        return np.vstack([self.to_lines.T @ self.basis, weighted.T @ self.basis, self.basis.sum(0)])
+
+
+@dataclass(frozen=True, eq=False)
+class Predictors:
+    """Two predictors for each ridge, of one kernel for rows and one for columns.
+
+    Parameters
+    ----------
+    left, right : Kernel
+        One object in both roles where the matrix is symmetric.
+    nugget : float
+        What was taken off the landmarks' own entries.
+    """
+
+    left: Kernel
+    right: Kernel
+    nugget: float
+
+    @property
+    def count(self) -> int:
+        """Number of predictors."""
+        return 2 * len(self.left.damped)
+
+    def at(self, items: Items, lines: Lines, pairs: Pairs) -> FloatArray:
+        """Return what each predicts of single entries, one predictor in each column."""
+        by_columns, by_rows, middle = self._in_basis(lines)
+        half = len(self.left.damped)
+        result = np.empty((len(pairs.rows), 2 * half))
+        crossed = [(items.left * d) @ middle * e for d, e in self._ridges]
+        for part in parts(len(pairs.rows), 1024):
+            i, j = pairs.rows[part], pairs.columns[part]
+            across = items.right[j]
+            one = (by_columns[i] * across) @ self.right.damped.T
+            one += (items.left[i] * by_rows[j]) @ self.left.damped.T
+            result[part, :half] = one / 2
+            for k, made in enumerate(crossed):
+                result[part, half + k] = one[:, k] - np.einsum("kp,kp->k", made[i], across)
+        return result
+
+    def block(self, items: Items, lines: Lines) -> FloatArray:
+        """Return what each predicts between all row items and all column items."""
+        by_columns, by_rows, middle = self._in_basis(lines)
+        half = len(self.left.damped)
+        result = np.empty((2 * half, len(lines.left), len(lines.right)))
+        for k, (d, e) in enumerate(self._ridges):
+            made = items.left * d
+            one = (by_columns * e) @ items.right.T + made @ by_rows.T
+            result[k] = one / 2
+            result[half + k] = one - (made @ middle * e) @ items.right.T
+        return result
+
+    @property
+    def _ridges(self) -> list[tuple[FloatArray, FloatArray]]:
+        return list(zip(self.left.damped, self.right.damped, strict=True))
+
+    def _in_basis(self, lines: Lines) -> tuple[FloatArray, FloatArray, FloatArray]:
+        by_columns = lines.left @ self.right.basis
+        same = lines.right is lines.left and self.left is self.right
+        by_rows = by_columns if same else lines.right @ self.left.basis
+        return by_columns, by_rows, self._middle(lines.crossing)
+
+    def _middle(self, crossing: FloatArray) -> FloatArray:
+        return np.asarray(self.left.basis.T @ less_nugget(crossing, self.nugget) @ self.right.basis)
+
+    def core(
+        self, weights: FloatArray, crossing: FloatArray, x: FloatArray, y: FloatArray
+    ) -> FloatArray:
+        """Return Γ such that [l, x, 1]·Γ·[r, y, 1]ᵀ is the weighted sum of the predictors.
+
+        Parameters
+        ----------
+        weights : ndarray
+        crossing : ndarray
+        x, y : ndarray
+            β·x of the rows' landmarks, β·y of the columns' landmarks.
+        """
+        s, half = len(crossing), len(self.left.damped)
+        of_rows, of_columns = self.left.factor(x), self.right.factor(y)
+        total = np.zeros((len(of_rows), len(of_columns)))
+        middle = self._middle(crossing)
+        used = np.flatnonzero(weights.reshape(2, half).any(axis=0))
+        ridges = self._ridges
+        mean, whole = weights[:half], weights[half:]
+        # Σ over ridges of what is between the factors and their landmarks' bases.
+        by_rows = sum(((mean[k] / 2 + whole[k]) * ridges[k][0] for k in used), np.zeros(s))
+        by_columns = sum(((mean[k] / 2 + whole[k]) * ridges[k][1] for k in used), np.zeros(s))
+        both = sum((whole[k] * np.outer(*ridges[k]) for k in used), np.zeros((s, s)))
+        total[:s] += (self.right.basis * by_columns) @ of_columns.T
+        total[:, :s] += (of_rows * by_rows) @ self.left.basis.T
+        total -= of_rows @ (both * middle) @ of_columns.T
+        return total
+
+
+def less_nugget(crossing: FloatArray, nugget: float) -> FloatArray:
+    """Take a nugget off the landmarks' own entries."""
+    return crossing - nugget * np.eye(*crossing.shape) if nugget else crossing
+
+
+def mean_square(lines: FloatArray) -> float:
+    """Return the mean squared length of lines."""
+    return max(float(np.einsum("ij,ij->", lines, lines)) / max(len(lines), 1), np.finfo(float).tiny)
