@@ -75,7 +75,7 @@ def caption(titles: Iterable[str]) -> str:
         f"{len(SEEDS)} seeds. What was stated: the value, and the lower end; 0.95 is reached where "
         "that is at least 0.95. The ratio is that of all evaluations to 59/M and what finding "
         "0.95 takes, together: below 1 where fewer blind pairs do, as with few matches. Seconds "
-        f"are wall time. {sizes(titles)}"
+        f"are wall time, on a machine with other work. {sizes(titles)}"
     )
 
 

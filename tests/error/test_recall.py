@@ -236,3 +236,14 @@ def test_candidates_that_lack_nothing_that_was_drawn_are_stated_as_an_answer_is(
     facts = {"rest": 5_000, "drawn": 400, "missed": 0, "left": 4_600, "pairs": 6_000}
     given, own = state_given(1_000, target=0.95, **facts), state_recall(1_000, met=0, **facts)
     assert (given.value, given.low, given.high) == (own.value, own.low, own.high)
+
+
+def test_what_an_audit_has_met_is_missing_whatever_the_draw_that_ended_it_says():
+    """The thirtieth match came late, and ten more with the last pairs: all are known by then."""
+    facts = {"rest": 2_000, "pairs": 2_200, "target": 0.95, "last": (1_779, 30)}
+    every = state_given(100, drawn=2_000, missed=40, left=0, **facts)
+    assert every.complete
+    assert every.low == every.value == every.high == 100 / 140
+    assert every.missing == 40
+    nearly = state_given(100, drawn=1_990, missed=40, left=10, **facts)
+    assert 100 / 150 <= nearly.low <= nearly.value <= nearly.high <= 100 / 140

@@ -47,7 +47,8 @@ def state_given(
     """
     draws, met = (drawn, missed) if last is None else last
     sooner = (draws, met) if last is None else (draws - 1, met - 1)
-    most = min(most_unreached(sooner[1], rest, sooner[0], LOW_TAIL), missed + left)
+    # Draws under way when it ended are no evidence, but what they met is missing for sure.
+    most = min(max(most_unreached(sooner[1], rest, sooner[0], LOW_TAIL), missed), missed + left)
     middle = max(min(most_unreached(sooner[1], rest, sooner[0], 0.5), most), missed)
     least = max(min(fewest_unreached(met, rest, draws, HIGH_TAIL), middle), missed)
     return Recall(

@@ -401,6 +401,16 @@ def test_what_was_spent_lies_within_the_plan():
     assert plan.low <= found.evaluations <= plan.high
 
 
+@pytest.mark.parametrize(
+    ("n", "matches", "recall", "spent"),
+    [(45_747, 75_757, 0.95, 6_545_329), (200_000, 10_000, 0.9, 60_134_872)],
+)
+def test_the_large_runs_of_our_tables_lie_within_their_plan(n, matches, recall, spent):
+    """docs/tables/matching-scale.md: of persons few match, and the search looks long in vain."""
+    plan = fp.plan_pairs(n, matches=matches, recall=recall)
+    assert plan.low <= spent <= plan.high
+
+
 def test_a_plan_of_neighbours_is_the_least_that_is_spent():
     matrix, points = smooth(600)
     found = fp.find_nearest(range(600), fp.Precomputed(matrix), k=5, guide=points, random_state=0)

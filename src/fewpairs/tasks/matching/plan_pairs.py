@@ -7,12 +7,13 @@ from typing import NamedTuple
 from fewpairs.arrays import is_whole
 from fewpairs.error.recall import blind_pairs, check_recall
 from fewpairs.errors import InputError
+from fewpairs.tasks.matching.steering import longest_in_vain
 from fewpairs.tasks.matching.universe import Universe
 
 #: Evaluations that finding takes for each match: its own at least, if a guide knows them all; and
 #: the most in docs/tables/stated-recall.md, matching-scale.md and matching-rivals.md, where a guide
-#: led somewhere.
-_FEWEST, _MOST = 1, 70
+#: led somewhere, beside what is looked at in vain before the draw.
+_FEWEST, _MOST = 1, 76
 
 
 class PairsPlan(NamedTuple):
@@ -25,12 +26,16 @@ class PairsPlan(NamedTuple):
     all_pairs : int
     matches : int
     recall : float
+    items : int
+        Of the smaller set. Before it draws, a search looks for some time in vain: where few items
+        have a match, that is most of what finding takes.
     """
 
     blind: int
     all_pairs: int
     matches: int
     recall: float
+    items: int
 
     @property
     def low(self) -> int:
@@ -42,10 +47,11 @@ class PairsPlan(NamedTuple):
         """Evaluations in all, with a guide that is of some use; never worse than a useless one."""
         # Where half of all pairs are matches, more than half are evaluated.
         useless = max(self.blind + self.all_pairs // 2, self._in_all(2))
-        return min(self._in_all(_MOST), useless)
+        most = self._in_all(_MOST, in_vain=longest_in_vain(self.blind, self.items))
+        return min(most, useless)
 
-    def _in_all(self, for_each: int) -> int:
-        together = self.blind + for_each * self.matches
+    def _in_all(self, for_each: int, in_vain: int = 0) -> int:
+        together = self.blind + for_each * self.matches + in_vain
         return self.all_pairs if self._few_matches else min(together, self.all_pairs)
 
     @property
@@ -121,7 +127,7 @@ def plan_pairs(
     >>> plan.blind, round(100 * plan.share, 3)
     (867029, 0.083)
     >>> plan.low, plan.high
-    (938107, 5842489)
+    (938107, 6355659)
     """
     wanted = check_recall(recall)
     counts = {"n": n} | ({} if others is None else {"others": others})
@@ -150,4 +156,6 @@ def plan_for(universe: Universe, recall: float, matches: int | None = None) -> P
     """Plan for pairs that are there, by default with one match for each item."""
     size = universe.size
     count = min(universe.n, universe.m, size) if matches is None else matches
-    return PairsPlan(blind_pairs(recall, count, size), size, count, recall)
+    return PairsPlan(
+        blind_pairs(recall, count, size), size, count, recall, min(universe.n, universe.m)
+    )

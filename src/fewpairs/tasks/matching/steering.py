@@ -155,7 +155,7 @@ class Steering:
         price = self.price
         if self.allowed < self.all_pairs and self.reached + self.batch + price > self.allowed:
             return True
-        window = max(self.batch, min(int(_WINDOW * price), _LONGEST * self.n_items))
+        window = max(self.batch, longest_in_vain(price, self.n_items))
         return sum(size for size, _ in self._batches) >= window and self._recent(
             window
         ) * window < _GAIN * max(self.found, 1)
@@ -168,3 +168,8 @@ class Steering:
             if pairs >= size:
                 break
         return matches / max(pairs, 1)
+
+
+def longest_in_vain(price: int, n_items: int) -> int:
+    """Return how many pairs a search ranks with little to show before it draws blindly."""
+    return min(int(_WINDOW * price), _LONGEST * n_items)
