@@ -15,6 +15,7 @@ collect_ignore: list[str] = []
 if importlib.util.find_spec("torch") is None:
     collect_ignore.append("src/fewpairs/tasks/sketched_layers.py")
     collect_ignore.append("src/fewpairs/similarities/transformers/network.py")
+    collect_ignore.append("tests/similarities/tiny_models.py")
 
 
 @pytest.fixture(params=["pair", "pairs", "block"])

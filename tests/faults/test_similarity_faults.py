@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import threading
 
@@ -378,7 +379,7 @@ def test_a_fault_while_a_matrix_is_extended_says_what_to_do_there():
     with pytest.raises(SimilarityError, match="call again; the matrix is as it was") as caught:
         matrix.extend(["new"])
     # The landmark is named by its place among the user's items.
-    position = int(str(caught.value).split("and ")[-1].split(" (")[0])
+    position = int(re.search(r" and (\d+) \(", str(caught.value))[1])
     assert f"({WORDS[position]!r})" in str(caught.value)
 
 

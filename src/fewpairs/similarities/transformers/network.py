@@ -16,7 +16,7 @@ from fewpairs.similarities.transformers.joining import Batch
 class Network:
     """A sequence-classification model as a function of arrays.
 
-    Threads are PyTorch's own: ``torch.set_num_threads`` counts.
+    Threads are PyTorch's own, as many as it was told to take.
 
     Parameters
     ----------
