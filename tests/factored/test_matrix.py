@@ -157,6 +157,16 @@ def test_extend_with_text_and_a_declared_diagonal():
     assert larger.source.items.take([41]) == ["zoo"]
 
 
+@pytest.mark.parametrize("wrong", [-3, 2.5, "all"])
+def test_extend_checks_its_error_pairs_before_it_buys_anything(wrong):
+    counter = Counter(symmetric_matrix(40))
+    matrix = fp.approximate(range(30), counter.similarity("pair"), landmarks=5, random_state=0)
+    asked = len(counter.asked)
+    with pytest.raises(InputError, match="error_pairs is"):
+        matrix.extend(range(30, 40), error_pairs=wrong)
+    assert len(counter.asked) == asked
+
+
 def test_extend_without_landmarks_says_so():
     matrix = fp.approximate(
         range(6), fp.Precomputed(np.eye(6)), method="optimal", allow_all_pairs=True, landmarks=3

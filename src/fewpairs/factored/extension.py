@@ -29,6 +29,16 @@ class NewRows(NamedTuple):
     vectors: SingleArray | None
 
 
+def check_error_pairs(error_pairs: int) -> None:
+    """Refuse what is no number of pairs, before anything is evaluated."""
+    if not is_whole(error_pairs) or error_pairs < 0:
+        raise InputError(
+            f"error_pairs is {error_pairs!r}.",
+            "It is the number of unseen pairs that the error estimate rests on.",
+            "Pass a whole number; 0 turns the estimate off.",
+        )
+
+
 def extended(
     matrix: FactoredMatrix,
     new_items: Any,
@@ -81,12 +91,6 @@ def judged(
     journal: JournalOption = None,
 ) -> FactoredMatrix:
     """Return the matrix with its error, stated from fresh pairs."""
-    if not is_whole(error_pairs) or error_pairs < 0:
-        raise InputError(
-            f"error_pairs is {error_pairs!r}.",
-            "It is the number of unseen pairs that the error estimate rests on.",
-            "Pass a whole number; 0 turns the estimate off.",
-        )
     oracle = replace(matrix.source, journal=as_journal(journal)).oracle(n_jobs=n_jobs)
     error = judge_afresh(matrix, oracle, int(error_pairs), generator(random_state)).warned()
     return matrix.judged(error, matrix.evaluations + oracle.evaluations)

@@ -184,7 +184,8 @@ class FactoredMatrix(Answers):
             What each new item may cost instead: it is compared with fewer landmarks, and what it
             would have with the others is predicted. 0 costs nothing, and needs a guide.
         guide : array, encoder, or list of these, optional
-            Of the new items, where the matrix was made with a guide that is no encoder.
+            Of the new items, where the matrix was made with a guide that is no encoder. A matrix
+            that followed none, since its pairs did not speak for it, has no use for it.
         error_pairs : int, default=0
             Unseen pairs of the larger matrix to evaluate, whose error is then stated.
         random_state : int, Generator or None
@@ -198,6 +199,7 @@ class FactoredMatrix(Answers):
         -------
         FactoredMatrix
         """
+        extension.check_error_pairs(error_pairs)
         with self._recording(journal) as matrix:
             parts = extension.extended(matrix, new_items, evaluations, guide, n_jobs, progress)
         larger = self._with(**parts)
