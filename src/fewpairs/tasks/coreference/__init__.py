@@ -1,0 +1,1 @@
+"""Mentions and the clusters of those that refer to the same thing."""
