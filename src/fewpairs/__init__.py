@@ -13,6 +13,8 @@ _HOMES = {
     "Journal": "oracle.journal.journal",
     "Oracle": "oracle.oracle",
     "CrossEncoder": "similarities.cross_encoder",
+    "MentionScorer": "similarities.mentions",
+    "mention_vectors": "similarities.transformers.mention_vectors",
     "Precomputed": "similarities.precomputed",
     "RecordSimilarity": "similarities.records",
     "Similarity": "similarities.base",

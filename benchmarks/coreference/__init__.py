@@ -1,0 +1,1 @@
+"""Cross-document coreference: mentions clustered by an approximated pair scorer."""

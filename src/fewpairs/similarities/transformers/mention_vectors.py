@@ -1,0 +1,130 @@
+"""mention_vectors(): what an encoder makes of mentions in their sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fewpairs.arrays import IntArray, SingleArray, is_whole
+from fewpairs.errors import InputError, MissingExtraError
+
+#: Contexts of like length that the encoder reads at once.
+_BATCH = 16
+
+
+def mention_vectors(
+    contexts: Sequence[Sequence[str]],
+    mentions: Sequence[tuple[int, int, int]],
+    model: str | Path,
+    *,
+    heads: Sequence[int] | None = None,
+    head_words: Sequence[str] | None = None,
+) -> SingleArray:
+    """Make a vector of each mention, for `MentionScorer`; needs PyTorch and transformers.
+
+    Parameters
+    ----------
+    contexts : sequence of sequences of str
+        Texts in tokens: sentences, or windows of documents. What the encoder cannot read at the end
+        of a longer one is cut off.
+    mentions : sequence of (context, first token, token after the last)
+    model : str or Path
+        The folder of an encoder, such as MiniLM. Nothing is downloaded, and no code that comes with
+        a model is run.
+    heads : sequence of int, optional
+        The token of each mention's context that is its head; by default its last one.
+    head_words : sequence of str, optional
+        The head of each mention in another form, such as its lemma.
+
+    Returns
+    -------
+    float32 array of shape (mentions, 4·d)
+        Four parts of length one: the mean of the encoder's last states over the mention, the state
+        of its head, the head's word on its own (without any context), and the mean over the whole
+        context.
+    """
+    try:
+        import torch  # noqa: PLC0415 - optional
+        import transformers  # noqa: PLC0415
+    except ImportError as error:
+        raise MissingExtraError("transformers", "transformers", "mention_vectors") from error
+    checked = _checked(contexts, mentions, heads, head_words)
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(model, local_files_only=True)
+        network = transformers.AutoModel.from_pretrained(model, local_files_only=True).eval()
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"there is no model that can be read at {str(model)!r}.",
+            "Nothing is downloaded.",
+            "Pass a folder with config.json, weights and tokenizer files.",
+        ) from error
+    words = network.get_input_embeddings().weight.detach().numpy()
+    d = words.shape[1]
+    found = np.zeros((len(checked), 4, d), dtype=np.float32)
+    limit = min(tokenizer.model_max_length, network.config.max_position_embeddings)
+    for some in _batches(contexts, checked[:, 0]):
+        read = tokenizer(
+            [list(contexts[k]) for k in some],
+            is_split_into_words=True,
+            truncation=True,
+            max_length=limit,
+            padding=True,
+            return_tensors="pt",
+        )
+        with torch.inference_mode():
+            states = network(**read).last_hidden_state.numpy()
+        for row, k in enumerate(some):
+            token = np.array([-1 if t is None else t for t in read.word_ids(row)])
+            for m in np.flatnonzero(checked[:, 0] == k):
+                _, start, end, head = checked[m]
+                found[m, 0] = _mean(states[row], (token >= start) & (token < end))
+                found[m, 1] = _mean(states[row], token == head)
+                found[m, 3] = _mean(states[row], token >= 0)
+    for number, (context, _, _, place) in enumerate(checked.tolist()):
+        word = contexts[context][place] if head_words is None else head_words[number]
+        pieces = tokenizer(str(word), add_special_tokens=False)["input_ids"]
+        found[number, 2] = _mean(words[pieces], np.ones(len(pieces), dtype=bool))
+    length = np.linalg.norm(found, axis=2, keepdims=True)
+    found /= np.where(length > 0, length, np.float32(1))
+    return found.reshape(len(checked), 4 * d)
+
+
+def _mean(states: SingleArray, chosen: Any) -> Any:
+    """Return the mean of some states; of none, which were cut off, zeros."""
+    return states[chosen].mean(axis=0) if chosen.any() else np.zeros_like(states[0])
+
+
+def _batches(contexts: Sequence[Sequence[str]], wanted: IntArray) -> Iterator[list[int]]:
+    """Yield contexts with mentions, those of like length together."""
+    order = sorted(np.unique(wanted).tolist(), key=lambda k: len(contexts[k]))
+    for start in range(0, len(order), _BATCH):
+        yield order[start : start + _BATCH]
+
+
+def _checked(contexts: Any, mentions: Any, heads: Any, head_words: Any) -> IntArray:
+    """Return context, first token, token after the last, and head of each mention."""
+    for name, given in (("heads", heads), ("head_words", head_words)):
+        if given is not None and len(given) != len(mentions):
+            raise InputError(
+                f"there are {len(mentions)} mentions and {len(given)} {name}.",
+                "Each mention has one.",
+                "Pass as many.",
+            )
+    found = np.empty((len(mentions), 4), dtype=np.int64)
+    for m, mention in enumerate(mentions):
+        context, start, end = mention
+        head = end - 1 if heads is None else heads[m]
+        fits = all(is_whole(place) for place in (context, start, end, head))
+        fits = fits and 0 <= context < len(contexts)
+        if not fits or not 0 <= start <= head < end <= len(contexts[context]):
+            raise InputError(
+                f"mention {m} is {tuple(mention)!r}, with the head {head!r}.",
+                f"There are {len(contexts)} contexts, and a mention is in one of them, with its "
+                "head.",
+                "Pass (context, first token, token after the last), counted from 0.",
+            )
+        found[m] = context, start, end, head
+    return found

