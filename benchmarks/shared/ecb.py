@@ -1,6 +1,6 @@
 """Mentions of ECB+ with their topics and clusters, and vectors of them.
 
-The vectors have ten parts: five of MiniLM (the mention, its head, the head's word alone, the
+The vectors have eleven parts: five of MiniLM (the mention, its head, the head's word alone, the
 sentence, the document), and hashed words or letters of the
 head, of the mention, of the sentence and of the document. Of the annotation only spans are used,
 and of events their automatic heads and lemmas.
@@ -21,8 +21,14 @@ from fewpairs import datasets
 #: Tokens before and after a sentence that MiniLM reads with it, and those of a document.
 BEFORE, AFTER, DOCUMENT = 60, 40, 400
 #: Hashed texts: what of a mention, how many numbers, words or letters.
-HASHED = {"head": (256, "char_wb"), "text": (512, "char_wb"), "words": (512, "word")}
-HASHED |= {"sentence": (512, "word"), "document": (1024, "word")}
+HASHED = {
+    "head": (256, "char_wb"),
+    "head word": (256, "word"),
+    "text": (512, "char_wb"),
+    "words": (512, "word"),
+    "sentence": (512, "word"),
+    "document": (1024, "word"),
+}
 STATES = 5
 WIDTH = 384
 PARTS = (*(WIDTH for _ in range(STATES)), *(size for size, _ in HASHED.values()))
@@ -131,6 +137,7 @@ def hashed(mentions: list[Mention]) -> list[np.ndarray]:
 
     texts = {
         "head": [m.lemma for m in mentions],
+        "head word": [m.lemma for m in mentions],
         "text": [m.text for m in mentions],
         "words": [m.text for m in mentions],
         "sentence": [m.sentence for m in mentions],

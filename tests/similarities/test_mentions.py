@@ -124,6 +124,25 @@ def test_mentions_that_do_not_fit_are_refused_before_anything_is_scored():
         fp.approximate(x, scorer, landmarks=2)
 
 
+def test_one_mention_and_mentions_that_are_all_alike():
+    w = weights()
+    x = np.random.default_rng(7).normal(size=(1, 5))
+    alone = by_definition(w, x, x)
+    K = fp.approximate(x, fp.MentionScorer(w).symmetrized(), random_state=0)
+    np.testing.assert_allclose(K.to_dense(), alone, atol=1e-5)
+    same = np.repeat(x, 40, axis=0)
+    found = fp.MentionScorer(w).symmetrized()
+    K = fp.approximate(same, found, landmarks=10, error_pairs=0, random_state=0)
+    np.testing.assert_allclose(K.to_dense(), alone[0, 0], atol=1e-5)
+
+
+def test_a_part_that_is_zero_stays_zero():
+    w = weights()
+    scorer = fp.MentionScorer(w)
+    prepared = scorer.prepare(fp.Oracle(w["centre"][None], scorer).items).values
+    np.testing.assert_allclose(prepared, 0, atol=1e-6)
+
+
 def test_scores_that_are_nan_name_their_pair():
     class Broken(fp.MentionScorer):
         def block(self, left, right):

@@ -201,7 +201,7 @@ class MentionScorer(Similarity):
 
 def scaled(vectors: npt.NDArray[Any], centre: SingleArray, sizes: IntArray) -> SingleArray:
     """Return centred vectors of which each part has length one, or is zero."""
-    found = np.asarray(vectors - centre, dtype=np.float32)
+    found = np.asarray(vectors, dtype=np.float32) - centre
     ends = np.cumsum(sizes)
     for start, end in zip(ends - sizes, ends, strict=True):
         length = np.linalg.norm(found[:, start:end], axis=1, keepdims=True)
