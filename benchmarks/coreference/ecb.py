@@ -78,12 +78,14 @@ def partitions(matrix: np.ndarray, thresholds: np.ndarray) -> list[np.ndarray]:
 def conll(topics: list[Topic], matrices: list[np.ndarray], thresholds: np.ndarray) -> np.ndarray:
     """CoNLL F1 over all topics at each threshold, in per cent."""
     labels = [partitions(matrix, thresholds) for matrix in matrices]
+    return np.array([scored(topics, [one[k] for one in labels]) for k in range(len(thresholds))])
+
+
+def scored(topics: list[Topic], labels: list[np.ndarray]) -> float:
+    """CoNLL F1 of labels of each topic, in per cent."""
     gold = np.concatenate([topic.clusters for topic in topics])
-    scores = []
-    for k in range(len(thresholds)):
-        said = np.concatenate([1000 * t + one[k] for t, one in enumerate(labels)])
-        scores.append(100 * fp.coreference_scores(gold, said).conll)
-    return np.array(scores)
+    said = np.concatenate([10_000 * t + one for t, one in enumerate(labels)])
+    return 100 * fp.coreference_scores(gold, said).conll
 
 
 def error(topics: list[Topic], matrices: list[np.ndarray]) -> float:
@@ -132,6 +134,33 @@ def cell(dev, test, share: float, seed: int, title: str) -> list[float]:
     at, there = chosen(dev, [approximated(t, share, seed, method, options) for t in dev])
     matrices = [approximated(t, share, seed, method, options) for t in test]
     return [conll(test, matrices, np.array([at]))[0], at, error(test, matrices), there]
+
+
+def spent(topic: Topic, share: float, seed: int, threshold: float) -> np.ndarray:
+    """Labels of clusters that spend where a merge is near the threshold."""
+    n = len(topic.clusters)
+    budget = cost_of_columns(n, max(2, round(share * n)))
+    found = fp.cluster(
+        range(n),
+        fp.Precomputed(topic.mean),
+        threshold=threshold,
+        budget=budget,
+        guide=topic.vectors,
+        random_state=seed,
+    )
+    assert found.evaluations <= budget  # noqa: S101 - this is what "equal budget" means
+    return found.labels
+
+
+def spending(dev, test, share: float, seed: int) -> list[float]:
+    """F1 and threshold where a part of the budget goes to decisions near the threshold.
+
+    Its threshold is the best one of the exact matrices of the development topics: what it decides,
+    it decides by the scorer itself.
+    """
+    at, there = chosen(dev, [topic.mean for topic in dev])
+    labels = [spent(topic, share, seed, at) for topic in test]
+    return [scored(test, labels), at, float("nan"), there]
 
 
 def topics_of(mentions, vectors, scorer: fp.MentionScorer) -> list[Topic]:
