@@ -378,3 +378,24 @@ def _correct(state: State, a: int, names: IntArray, place_of: IntArray, line: An
                 if place >= 0 and other != a:
                     line[place] += state.corrections[k] / (state.size[a] * state.size[other])
             item = state.following[item]
+
+
+@njit(**COMPILED)
+def remembered(state: State) -> tuple[IntArray, FloatArray]:
+    """Return clusters that were not merged, with the neighbours in their lists, and averages.
+
+    A pair that stands in both lists is there twice.
+    """
+    n, width = state.near.shape
+    pairs, values = np.empty((n * width, 2), dtype=np.int64), np.empty(n * width)
+    count = 0
+    for a in range(n):
+        if state.status[a] == GONE:
+            continue
+        settle(state, a)
+        for k in range(state.n_near[a]):
+            b = state.near[a, k]
+            pairs[count, 0], pairs[count, 1] = min(a, b), max(a, b)
+            values[count] = average(state, a, b)
+            count += 1
+    return pairs[:count], values[:count]

@@ -21,6 +21,7 @@ from fewpairs.tasks.clustering.kernels import (
     advance,
     look,
     refresh,
+    remembered,
 )
 from fewpairs.tasks.clustering.sums import Sums
 
@@ -46,14 +47,19 @@ class Merges(NamedTuple):
         Their average similarity; never larger than that of the merges that made them.
     scans : int
         How often a cluster was compared with all others.
+    apart : ndarray of shape (m, 2)
+        Where it was asked for: clusters that were not merged, each with others that are near.
+    apart_similarity : ndarray of shape (m,)
     """
 
     pairs: IntArray
     similarity: FloatArray
     scans: int
+    apart: IntArray
+    apart_similarity: FloatArray
 
 
-def average_linkage(sums: Sums, least: float = -np.inf) -> Merges:
+def average_linkage(sums: Sums, least: float = -np.inf, *, apart: bool = False) -> Merges:
     """Merge clusters by their average similarity, as long as that is at least `least`.
 
     Parameters
@@ -62,6 +68,9 @@ def average_linkage(sums: Sums, least: float = -np.inf) -> Merges:
         Written over.
     least : float, default=-inf
         In the numbers of the matrix. All merges above it are made, and no others.
+
+    apart : bool, default=False
+        Whether to return what was nearly merged, too.
 
     Returns
     -------
@@ -86,7 +95,12 @@ def average_linkage(sums: Sums, least: float = -np.inf) -> Merges:
         advance(state, scaled, chain, values)
     done = int(state.n_merged[0])
     similarity = np.ldexp(state.merged_at[:done], sums.power)
-    return Merges(state.merged[:done], similarity, scans)
+    beside, near = np.empty((0, 2), dtype=np.int64), np.empty(0)
+    if apart:
+        beside, near = remembered(state)
+        keys, once = np.unique(beside[:, 0] * n + beside[:, 1], return_index=True)
+        beside, near = np.column_stack([keys // n, keys % n]), np.ldexp(near[once], sums.power)
+    return Merges(state.merged[:done], similarity, scans, beside, near)
 
 
 def _singles(sums: Sums, width: int) -> State:

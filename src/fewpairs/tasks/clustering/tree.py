@@ -50,6 +50,17 @@ class Tree:
             sizes[step] = size[a]
         return cls(n, children, merges.similarity[order], sizes, members)
 
+    @classmethod
+    def none(cls, n: int) -> Tree:
+        """No merges."""
+        pairs = np.empty((0, 2), dtype=np.int64)
+        return cls(n, pairs, np.empty(0), np.empty(0, dtype=np.int64), pairs)
+
+    def first(self, count: int) -> Tree:
+        """Return the first so many merges."""
+        parts = (self.children, self.similarity, self.sizes, self.members)
+        return Tree(self.n, *(part[:count] for part in parts))
+
     def labels(self, n_merges: int) -> IntArray:
         """Return a number for each item after the first so many merges, by their first items."""
         left, right = self.members[:n_merges].T
