@@ -241,6 +241,11 @@ class FactoredMatrix(Answers):
         right = None if self.right is self.left else self.right
         return self._with(left=self.left, core=self.core, right=right, skipped=skipped)
 
+    def knowing(self, known: Known) -> FactoredMatrix:
+        """Return the same matrix, which knows something else, or more, exactly."""
+        right = None if self.right is self.left else self.right
+        return self._with(left=self.left, core=self.core, right=right, known=known)
+
     def judged(
         self,
         error: ErrorEstimate,

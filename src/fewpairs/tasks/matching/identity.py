@@ -52,6 +52,20 @@ def read_ids(ids: Any, oracle: Oracle) -> Ids:
     )
 
 
+def names_of(ids: Any, items: Items | None, count: int) -> Ids:
+    """Check ids of one set of items, where there is no oracle; a column's name needs the items."""
+    if ids is None:
+        return Ids(None, None)
+    if isinstance(ids, str) and items is None:
+        raise InputError(
+            f"ids is {ids!r}, and the items are not there.",
+            "A name is looked up in the rows of a data frame, or in records.",
+            "Pass the ids themselves.",
+        )
+    names = _names(ids if items is None else _looked_up(ids, items), count, "ids")
+    return Ids(names, names)
+
+
 def _looked_up(ids: Any, items: Items) -> Any:
     """Return the ids that a name of a column or field stands for; anything else as it is."""
     if not isinstance(ids, str):

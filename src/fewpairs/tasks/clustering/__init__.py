@@ -1,0 +1,1 @@
+"""Groups of items: average linkage without the matrix, and how right it is."""

@@ -1,0 +1,270 @@
+"""cluster(): items that belong together, by average linkage, and how right that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from fewpairs.arrays import RandomState, generator, is_number
+from fewpairs.error.rows import Share
+from fewpairs.errors import BudgetError, InputError
+from fewpairs.factored.matrix import FactoredMatrix
+from fewpairs.oracle.journal.journal import JournalOption
+from fewpairs.oracle.oracle import Oracle
+from fewpairs.oracle.progress import ProgressOption
+from fewpairs.parallel import max_memory as memory_below
+from fewpairs.run.approximate import approximate
+from fewpairs.run.arguments import as_oracle, evaluations_of
+from fewpairs.similarities.cost import CostOption
+from fewpairs.similarities.patience import WhenMissing
+from fewpairs.tasks.clustering.clusters import Clusters
+from fewpairs.tasks.clustering.decisions import Noise
+from fewpairs.tasks.clustering.pairs import Pairs
+from fewpairs.tasks.clustering.spending import COMMON, count_undecided, noise_of, spend, tree_of
+from fewpairs.tasks.clustering.stating import state
+from fewpairs.tasks.clustering.sums import MOST_PRODUCTS
+from fewpairs.tasks.clustering.tree import Tree
+from fewpairs.tasks.matching.identity import Ids, names_of, read_ids
+from fewpairs.tasks.matching.threshold import Threshold
+
+#: Of what may be spent: for the matrix, and for blind pairs at the end. The rest, and what the
+#: matrix leaves, goes to decisions.
+_FOR_MATRIX, _FOR_BLIND = 0.6, 0.1
+#: Evaluations for each item where nobody says what may be spent.
+_FOR_EACH_ITEM = 200
+#: And fewer than these are not worth a run.
+_FEWEST_FOR_EACH = 5
+
+
+def cluster(
+    items: Any,
+    similarity: Any = None,
+    *,
+    threshold: float | None = None,
+    below: float | None = None,
+    ids: Any = None,
+    budget: float | str | None = None,
+    guide: Any = None,
+    random_state: RandomState = None,
+    journal: JournalOption = None,
+    n_jobs: int = 1,
+    progress: ProgressOption = None,
+    retry: int | None = None,
+    timeout: float | None = None,
+    on_error: WhenMissing | None = None,
+    on_nonfinite: WhenMissing | None = None,
+    cost: CostOption | None = None,
+    max_memory: int | str | None = None,
+) -> Clusters:
+    """Put items into clusters by average linkage: merge while the average is high enough.
+
+    Of a `FactoredMatrix`, the clusters are exactly those of the dense matrix, from O(n·s) memory;
+    nothing is evaluated. Of items and a similarity, the matrix is approximated first; then pairs
+    are evaluated where a merge is near the threshold, until all are decided or the budget is spent;
+    at the end blind pairs state precision and recall.
+
+    Parameters
+    ----------
+    items : FactoredMatrix, sequence, array, column of a data frame, or Oracle
+        A matrix that is not symmetric counts as the mean of both orders.
+    similarity : Similarity or str
+        Beside items: the expensive function, as for `find_pairs`.
+    threshold : float
+        Clusters are merged while their average similarity is at least this.
+    below : float
+        Instead, of distances: while their average distance is at most this.
+    ids : sequence, optional
+        Your names of the items, as for `find_pairs`.
+    budget : int, float or str, optional
+        The most to spend: evaluations, a share of all pairs, or money. By default 200 evaluations
+        for each item, or all pairs if these are fewer.
+    guide : array, encoder, "auto", None, or list of these, default=None
+        As for `approximate`.
+    random_state, journal, n_jobs, progress : as for `find_pairs`
+    retry, timeout, on_error, on_nonfinite, cost, max_memory : as for `find_pairs`
+
+    Returns
+    -------
+    Clusters
+
+    Examples
+    --------
+    >>> import fewpairs as fp
+    >>> words = ["ape", "apes", "bee", "bees", "cat", "cats"]
+    >>> clusters = fp.cluster(words, fp.StringSimilarity(), threshold=0.7, ids=words)
+    >>> clusters.groups()
+    [['ape', 'apes'], ['bee', 'bees'], ['cat', 'cats']]
+    >>> clusters.precision.value, clusters.recall.value, clusters.undecided
+    (1.0, 1.0, 0)
+    """
+    where = _threshold(threshold, below)
+    if isinstance(items, FactoredMatrix):
+        given = (similarity, budget, guide, journal, retry, timeout, on_error, on_nonfinite, cost)
+        _refuse_beside_matrix(given)
+        with memory_below(max_memory):
+            return _of_matrix(items, where, ids, random_state)
+    oracle = as_oracle(
+        items,
+        similarity,
+        None,
+        n_jobs,
+        progress,
+        journal,
+        retry=retry,
+        timeout=timeout,
+        on_error=on_error,
+        on_nonfinite=on_nonfinite,
+        cost=cost,
+    )
+    if not oracle.square:
+        raise InputError(
+            "clusters were asked for of an oracle with two sets of items.",
+            "A cluster holds items of one set.",
+            "Pass the items of one set, or both joined.",
+        )
+    where.check(oracle)
+    names = read_ids(ids, oracle)
+    with memory_below(max_memory):
+        return _Run(oracle, where, names, guide).carry_out(budget, random_state)
+
+
+def _threshold(threshold: Any, below: Any) -> Threshold:
+    if (threshold is None) == (below is None):
+        raise InputError(
+            "cluster takes either threshold= or below=.",
+            "Clusters are merged while their average similarity is at least as large, or their "
+            "average distance at most as large.",
+            "Pass for example threshold=0.8.",
+        )
+    given = below if threshold is None else threshold
+    if not is_number(given):
+        raise InputError(
+            f"the threshold is {given!r}.",
+            "It is what the average similarity of two clusters is at least, for them to be merged.",
+            "Pass a finite number, for example threshold=0.8.",
+        )
+    return Threshold(float(given), below is None)
+
+
+def _refuse_beside_matrix(given: tuple[Any, ...]) -> None:
+    if any(value is not None for value in given):
+        raise InputError(
+            "a factored matrix was given beside a similarity, a budget or something else that says "
+            "how pairs are evaluated.",
+            "Its clusters need no evaluations.",
+            "Pass the matrix alone, or the items and the similarity.",
+        )
+
+
+def _of_matrix(
+    matrix: FactoredMatrix, where: Threshold, ids: Any, random_state: RandomState
+) -> Clusters:
+    """Cluster a matrix as it is; what is undecided follows from the error that it states."""
+    sign = 1 if where.above else -1
+    n = matrix.shape[0]
+    names = names_of(ids, matrix.source.items, n)
+    rng = generator(0 if random_state is None else random_state)  # it only counts
+    noise = noise_of(matrix, rng) if matrix.shape == (n, n) else None
+    at = sign * where.at
+    tree, merges = tree_of(matrix, at, sign)
+    undecided = None
+    if noise is not None:
+        known = matrix.symmetrized().known
+        undecided = count_undecided(tree, merges, known, at, Noise(noise, COMMON), rng)
+    return _clusters(tree, where, matrix, names, noise=noise, undecided=undecided)
+
+
+def _clusters(
+    tree: Tree, where: Threshold, matrix: FactoredMatrix, ids: Ids, **stated: Any
+) -> Clusters:
+    sign = 1 if where.above else -1
+    made = tree.first(tree.above(sign * where.at))
+    wide = (part.left.shape[1] for part in matrix.squares)
+    exact = all(d * (d + 1) // 2 <= MOST_PRODUCTS for d in wide)
+    return Clusters(
+        labels=made.labels(len(made.children)),
+        threshold=where,
+        tree=made,
+        ids=ids,
+        exact_sums=exact,
+        **({"evaluations": matrix.evaluations} | stated),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """One run: a matrix, decisions, a statement."""
+
+    oracle: Oracle
+    where: Threshold
+    ids: Ids
+    guide: Any
+
+    def carry_out(self, budget: float | str | None, random_state: RandomState) -> Clusters:
+        oracle, where = self.oracle, self.where
+        sign, n = (1 if where.above else -1), oracle.shape[0]
+        if n < 2:  # noqa: PLR2004 - nobody to compare with
+            alone = Tree.none(n)
+            nothing = {"matrix": 0, "decisions": 0, "blind": 0}
+            exact = Share(float("nan"), 0.0, 1.0)
+            return Clusters(
+                alone.labels(0), where, alone, exact, exact, 0, 0, nothing, 0.0, ids=self.ids
+            )
+        planner = oracle.planner
+        everything = planner.price_of_everything
+        allowed = min(_FOR_EACH_ITEM * n * planner.per_entry, everything)
+        if budget is not None:
+            allowed = evaluations_of(budget, everything, planner.cost)
+        rng = oracle.generator(random_state, "cluster")
+        matrix = self._matrix(allowed, everything, rng)
+        symmetric = matrix.symmetrized()
+        noise = noise_of(matrix, rng) or 0.0
+        at = sign * where.at
+        left = allowed - matrix.evaluations
+        pairs = Pairs(oracle, symmetric, sign)
+        with oracle.run(left, rng):
+            blind = min(int(_FOR_BLIND * allowed), left) // pairs.each
+            found = spend(pairs, at, noise, left - blind * pairs.each, rng)
+            decided = oracle.spent
+            clusters = _clusters(found.tree, where, matrix, self.ids)
+            blind = (left - decided) // pairs.each
+            stated = state(pairs, clusters.labels, at, blind, rng)
+            spent = oracle.spent
+        return replace(
+            clusters,
+            precision=stated.precision,
+            recall=stated.recall,
+            undecided=int(found.decisions.open_at(at).sum()),
+            noise=found.noise.size,
+            evaluations=matrix.evaluations + spent,
+            spent={
+                "matrix": matrix.evaluations,
+                "decisions": decided,
+                "blind": spent - decided,
+            },
+            oracle=oracle,
+        )
+
+    def _matrix(self, allowed: int, everything: int, rng: np.random.Generator) -> FactoredMatrix:
+        """Approximate the matrix by a part of what may be spent, or by all pairs."""
+        seed = int(rng.integers(2**31))
+        n = self.oracle.shape[0]
+        if allowed >= everything:
+            return approximate(self.oracle, landmarks=n, error_pairs=0, random_state=seed)
+        share = int(_FOR_MATRIX * allowed)
+        try:
+            return approximate(
+                self.oracle,
+                budget=max(share, 1),
+                guide=self.guide,
+                random_state=seed,
+                fold_error_pairs=True,
+            )
+        except BudgetError as error:
+            raise BudgetError(
+                f"a budget of {allowed:,} evaluations is too small for {n:,} items.",
+                f"A first matrix gets {_FOR_MATRIX:.0%} of it, and needs a landmark at least.",
+                f"Raise it to {_FEWEST_FOR_EACH * n:,} or more.",
+            ) from error

@@ -1,0 +1,157 @@
+"""The decisions behind clusters: merges, made or not, and how near to the threshold they were."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fewpairs.arrays import BoolArray, FloatArray, IntArray
+from fewpairs.oracle.known import Known
+from fewpairs.tasks.clustering.linkage import Merges
+from fewpairs.tasks.clustering.tree import Tree
+
+#: Of two clusters with more pairs than this, so many pairs tell how many are known.
+_LOOKED_AT = 256
+#: A decision is undecided if its average is so many deviations from the threshold, or fewer.
+DEVIATIONS = 2.0
+
+
+class Noise(NamedTuple):
+    """What entries that were not evaluated are off by.
+
+    Attributes
+    ----------
+    size : float
+        Of one entry, typically.
+    common : float
+        The share of its square that all entries between the same two clusters have in common.
+    """
+
+    size: float
+    common: float
+
+    def of_average(self, unseen: FloatArray, pairs: FloatArray) -> FloatArray:
+        """Return what averages of so many pairs are off by."""
+        alone = (1 - self.common) / np.maximum(unseen, 1)
+        return np.asarray(self.size * unseen / pairs * np.sqrt(self.common + alone))
+
+
+class Decisions(NamedTuple):
+    """Two clusters each, merged or not, nearest to the threshold first.
+
+    Attributes
+    ----------
+    order : ndarray of shape (n,)
+        All items, so that those of a cluster are neighbours.
+    left, right : ndarray of shape (k, 2)
+        The items of both clusters are ``order[left[0] : left[1]]``, and so on.
+    average : ndarray of shape (k,)
+    deviation : ndarray of shape (k,)
+        What the average may be off by.
+    """
+
+    order: IntArray
+    left: IntArray
+    right: IntArray
+    average: FloatArray
+    deviation: FloatArray
+
+    def open_at(self, threshold: float) -> BoolArray:
+        """Say which are undecided."""
+        within = np.abs(self.average - threshold) <= DEVIATIONS * self.deviation
+        return np.asarray(within & (self.deviation > 0))
+
+    def items(self, which: int) -> tuple[IntArray, IntArray]:
+        """Return the items of both clusters."""
+        (a, b), (c, d) = self.left[which], self.right[which]
+        return self.order[a:b], self.order[c:d]
+
+
+def decisions_of(
+    tree: Tree,
+    merges: Merges,
+    known: Known,
+    threshold: float,
+    noise: Noise,
+    most: int,
+    rng: np.random.Generator,
+) -> Decisions:
+    """Return the decisions that lie nearest to the threshold, for their noise.
+
+    Parameters
+    ----------
+    tree : Tree
+        Of merges that reach the threshold.
+    merges : Merges
+        The same, with what was nearly merged.
+    known : Known
+        What was evaluated, of a symmetric matrix.
+    threshold : float
+    noise : Noise
+    most : int
+        As many of them as this are looked at.
+    rng : numpy.random.Generator
+        Draws pairs of large clusters, to see how many are known.
+    """
+    order, start, sizes = _intervals(tree)
+    name = np.arange(tree.n)
+    name[tree.members[:, 0]] = tree.n + np.arange(len(tree.members))  # the last merge of each
+    both = np.vstack([tree.children, name[merges.apart]])
+    average = np.concatenate([tree.similarity, merges.apart_similarity])
+    pairs = (sizes[both[:, 0]] * sizes[both[:, 1]]).astype(np.float64)
+    away = np.abs(average - threshold)
+    guess = away / np.maximum(noise.of_average(pairs, pairs), np.finfo(float).tiny)
+    some = np.argsort(guess, kind="stable")[:most]
+    both, average, pairs, away = both[some], average[some], pairs[some], away[some]
+    left, right = (np.stack([start[side], start[side] + sizes[side]], axis=1) for side in both.T)
+    unseen = _unseen(order, left, right, pairs, known, rng)
+    deviation = noise.of_average(unseen, pairs)
+    nearest = np.argsort(away / np.maximum(deviation, np.finfo(float).tiny), kind="stable")
+    return Decisions(order, *(part[nearest] for part in (left, right, average, deviation)))
+
+
+def _unseen(
+    order: IntArray,
+    left: IntArray,
+    right: IntArray,
+    pairs: FloatArray,
+    known: Known,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Return how many pairs of two clusters were not evaluated; an estimate where there are many."""
+    unseen = np.empty(len(pairs))
+    single = pairs == 1
+    i, j = order[left[single, 0]], order[right[single, 0]]
+    unseen[single] = np.isnan(known.find(i, j))
+    for k in np.flatnonzero(~single):
+        (a, b), (c, d) = left[k], right[k]
+        i, j = pairs_between(order[a:b], order[c:d], _LOOKED_AT, rng)
+        unseen[k] = pairs[k] * np.mean(np.isnan(known.find(i, j)))
+    return unseen
+
+
+def pairs_between(
+    left: IntArray, right: IntArray, most: int, rng: np.random.Generator
+) -> tuple[IntArray, IntArray]:
+    """Return pairs of two clusters: all, or as many different ones as are wanted."""
+    size = len(left) * len(right)
+    places = np.arange(size) if size <= most else np.unique(rng.integers(size, size=most))
+    return left[places // len(right)], right[places % len(right)]
+
+
+def _intervals(tree: Tree) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the items in the order of the tree; where every cluster starts; how large it is."""
+    n, count = tree.n, len(tree.children)
+    sizes = np.append(np.ones(n, dtype=np.int64), tree.sizes)
+    start = np.zeros(n + count, dtype=np.int64)
+    is_root = np.ones(n + count, dtype=bool)
+    is_root[tree.children.ravel()] = False
+    roots = np.flatnonzero(is_root)
+    start[roots] = np.cumsum(sizes[roots]) - sizes[roots]
+    for step, (left, right) in reversed(list(enumerate(tree.children.tolist()))):
+        start[left] = start[n + step]
+        start[right] = start[left] + sizes[left]
+    order = np.empty(n, dtype=np.int64)
+    order[start[:n]] = np.arange(n)
+    return order, start, sizes

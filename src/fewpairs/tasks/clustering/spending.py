@@ -1,0 +1,144 @@
+"""Evaluations for the decisions that need them: merges whose average is near the threshold."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.factored.matrix import FactoredMatrix
+from fewpairs.oracle.known import Known
+from fewpairs.tasks.clustering.decisions import (
+    Decisions,
+    Noise,
+    decisions_of,
+    pairs_between,
+)
+from fewpairs.tasks.clustering.linkage import Merges, average_linkage
+from fewpairs.tasks.clustering.pairs import Pairs
+from fewpairs.tasks.clustering.sums import sums_of
+from fewpairs.tasks.clustering.tree import Tree
+
+#: Into so many rounds what is there to spend is divided.
+_ROUNDS = 8
+#: Pairs that a decision gets in one round, at most: the next round knows better who needs more.
+_FOR_EACH = 8
+#: Fewer pairs than these are not worth a round.
+_FEWEST = 32
+#: The first guess of the noise counts as much as so many pairs.
+_GUESS = 20
+#: What entries between the same clusters have in common, of their noise, before anybody knows.
+COMMON = 0.3
+#: Decisions that are counted as undecided at the end, at most, and entries that tell how large
+#: those of a matrix are.
+_COUNTED, _SHOWN = 20_000, 4096
+
+
+class Spent(NamedTuple):
+    """Where spending has led: the tree, the decisions that are left, and the noise."""
+
+    tree: Tree
+    decisions: Decisions
+    noise: Noise
+
+
+def spend(
+    pairs: Pairs,
+    threshold: float,
+    guess: float,
+    money: int,
+    rng: np.random.Generator,
+) -> Spent:
+    """Buy pairs between clusters whose merging is undecided, in rounds, while there is money.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    threshold : float
+        Times the sign of the pairs.
+    guess : float
+        What an entry that was not evaluated is off by, before any of these is bought.
+    money : int
+        Evaluations.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    Spent
+    """
+    noise, left = Noise(guess, COMMON), money
+    while True:
+        tree, merges = tree_of(pairs.matrix(noise), threshold, pairs.sign)
+        most = min(left, max(money // _ROUNDS, _FEWEST * pairs.each)) // pairs.each
+        counted = max(2 * most, _COUNTED)
+        decisions = decisions_of(tree, merges, pairs.known, threshold, noise, counted, rng)
+        rows, columns, groups = _choose(decisions, pairs, most, rng)
+        if not len(rows):
+            return Spent(tree, decisions, noise)
+        pairs.buy(rows, columns, groups, tree.labels(tree.above(threshold + noise.size)))
+        left -= len(rows) * pairs.each
+        noise = _noise(pairs.values - pairs.predicted, pairs.groups, guess)
+
+
+def tree_of(matrix: FactoredMatrix, least: float, sign: int) -> tuple[Tree, Merges]:
+    """Return the tree of all merges with an average of at least `least`, and near misses."""
+    merges = average_linkage(sums_of(matrix, sign=sign), least, apart=True)
+    return Tree.of(matrix.shape[0], merges), merges
+
+
+def count_undecided(
+    tree: Tree,
+    merges: Merges,
+    known: Known,
+    threshold: float,
+    noise: Noise,
+    rng: np.random.Generator,
+) -> int:
+    """Count the decisions that noise may have made."""
+    decisions = decisions_of(tree, merges, known, threshold, noise, _COUNTED, rng)
+    return int(decisions.open_at(threshold).sum())
+
+
+def _choose(
+    decisions: Decisions, pairs: Pairs, most: int, rng: np.random.Generator
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return pairs that were not evaluated, of decisions nearest to the threshold first."""
+    none = np.empty(0, dtype=np.int64)
+    chosen: list[tuple[IntArray, IntArray, IntArray]] = [(none, none, none)]
+    count = 0
+    for k in np.flatnonzero(decisions.deviation > 0):
+        if count >= most:
+            break
+        i, j = pairs_between(*decisions.items(k), 4 * _FOR_EACH, rng)
+        new = rng.permutation(np.flatnonzero(~pairs.is_known(i, j)))
+        new = new[: min(_FOR_EACH, most - count)]
+        chosen.append((i[new], j[new], np.full(len(new), k)))
+        count += len(new)
+    rows, columns, groups = (np.concatenate(part) for part in zip(*chosen, strict=True))
+    return rows, columns, groups
+
+
+def _noise(off: FloatArray, groups: IntArray, guess: float) -> Noise:
+    """Estimate the noise from what predictions were off by, together and within groups."""
+    squares = float(off @ off)
+    size = np.sqrt((squares + _GUESS * guess**2) / (len(off) + _GUESS))
+    sums, counts = np.bincount(groups, off), np.bincount(groups)
+    together = float(sums @ sums) - squares  # products of two of the same group
+    products = float(counts @ counts) - len(off)
+    variance = max(squares / max(len(off), 1), np.finfo(float).tiny)
+    share = (together / variance + _GUESS * COMMON) / (products + _GUESS)
+    return Noise(float(size), float(np.clip(share, 0.0, 0.95)))
+
+
+def noise_of(matrix: FactoredMatrix, rng: np.random.Generator) -> float | None:
+    """Return what an entry that was not evaluated is off by, as the matrix states its error."""
+    if matrix.error is None:
+        return None
+    n = matrix.shape[0]
+    i, j = rng.integers(n, size=(2, _SHOWN))
+    values: FloatArray = matrix.entries(i, j)
+    unseen = float(np.mean(np.isnan(matrix.known.find(i, j)))) if not matrix.known.empty else 1.0
+    if unseen == 0:
+        return 0.0
+    return float(matrix.error.value * np.sqrt(np.mean(values**2) / unseen))

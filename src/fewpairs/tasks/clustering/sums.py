@@ -1,0 +1,156 @@
+"""A factored matrix in a form that can be added up: sums over two clusters from one row of each.
+
+With F = [Z, lines], the sum of all entries between two clusters is an inner product of their summed
+rows of Z, plus what whole known lines and single known entries say instead. Only entries of
+different items count: the diagonal is nobody's similarity with another.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import block_diag
+
+from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.errors import InputError
+from fewpairs.factored.embedding import symmetric_map
+from fewpairs.factored.matrix import ANCHORS, FactoredMatrix
+from fewpairs.factored.squares import Squares
+from fewpairs.numerics import exponent, parts
+
+#: A guide's squares are added up exactly, as products of two coordinates, up to so many products.
+MOST_PRODUCTS = 1000
+
+
+class Sums(NamedTuple):
+    """What is added up when clusters merge; all of it times 2^-power, so that nothing overflows.
+
+    Attributes
+    ----------
+    vectors : ndarray of shape (n, r)
+        Zero where all of an item's entries are known.
+    n_positive : int
+        So many directions count positively, and come first; the others negatively.
+    lines : ndarray of shape (n, h)
+        Whole known lines. Where two of them cross there is half of the entry: it is read twice.
+    line_of : ndarray of shape (n,)
+        For each item its place among these lines, or -1.
+    starts, others, corrections : ndarray
+        What single known entries add to the vectors' products: a sparse matrix in CSR form, in both
+        orders.
+    power : int
+    exact : bool
+        False where a guide's squares went through anchors.
+    """
+
+    vectors: FloatArray
+    n_positive: int
+    lines: FloatArray
+    line_of: IntArray
+    starts: IntArray
+    others: IntArray
+    corrections: FloatArray
+    power: int
+    exact: bool
+
+
+def sums_of(matrix: FactoredMatrix, *, sign: int = 1) -> Sums:
+    """Return a square matrix in this form; one that is not symmetric, as the mean of both orders.
+
+    Parameters
+    ----------
+    matrix : FactoredMatrix
+    sign : int, default=1
+        -1 for the negative of the matrix: small distances are then large similarities.
+    """
+    if matrix.shape[0] != matrix.shape[1] or not matrix.source.square:
+        raise InputError(
+            f"clusters were asked for of a matrix of {matrix.shape[0]:,} items with "
+            f"{matrix.shape[1]:,} others.",
+            "A cluster holds items of one set, and needs their similarities with each other.",
+            "Approximate the matrix of one set of items, or of both joined.",
+        )
+    _refuse_holes(matrix)
+    matrix = matrix.symmetrized()
+    vectors, signature, exact = _vectors(matrix)
+    order = np.argsort(-sign * signature, kind="stable")  # the positive ones first
+    vectors = np.ascontiguousarray(vectors[:, order])
+    n_positive = int((sign * signature > 0).sum())
+    held = matrix.known.columns
+    vectors[held.index] = 0
+    # All that is known, brought to the size of 1, digit by digit.
+    power = max(2 * exponent(vectors), exponent(held.values), exponent(matrix.known.values))
+    power += power % 2
+    vectors = np.ldexp(vectors, -power // 2)
+    lines = sign * np.ldexp(held.values, -power)
+    lines[held.index] /= 2
+    rows, columns, values = matrix.known.in_both_orders().outside_lines()
+    apart = rows != columns
+    rows, columns, values = rows[apart], columns[apart], sign * np.ldexp(values[apart], -power)
+    signs = np.where(np.arange(vectors.shape[1]) < n_positive, 1.0, -1.0)
+    for part in parts(len(rows), 2**16):
+        left = vectors[rows[part]] * signs
+        values[part] -= np.einsum("ij,ij->i", left, vectors[columns[part]])
+    sparse = sp.csr_array((values, (rows, columns)), shape=matrix.shape)
+    return Sums(
+        vectors=vectors,
+        n_positive=n_positive,
+        lines=lines,
+        line_of=held.place.astype(np.int64),
+        starts=sparse.indptr.astype(np.int64),
+        others=sparse.indices.astype(np.int64),
+        corrections=sparse.data,
+        power=power,
+        exact=exact,
+    )
+
+
+def _vectors(matrix: FactoredMatrix) -> tuple[FloatArray, FloatArray, bool]:
+    """Return Z and ±1 with Z·diag(±1)·Zᵀ = the factored part, and whether that is exact."""
+    tall, cores, exact = [matrix.left], [matrix.core], True
+    for part in matrix.squares:
+        left, core, right = _products(part) if _few(part) else part.anchored(ANCHORS)
+        exact &= _few(part) or len(part.left) <= ANCHORS
+        if right is not left:  # a part and its transpose come together: the mean of both orders
+            none_left, none_right = (np.zeros((size, size)) for size in core.shape)
+            left = np.hstack([left, right])
+            core = np.block([[none_left, core / 2], [core.T / 2, none_right]])
+        tall.append(left)
+        cores.append(core)
+    left, core = np.hstack(tall) if len(tall) > 1 else tall[0], block_diag(*cores)
+    ready = symmetric_map(left, core)
+    return left @ ready.matrix, ready.signature, exact
+
+
+def _few(part: Squares) -> bool:
+    d = part.left.shape[1]
+    return d * (d + 1) // 2 <= MOST_PRODUCTS
+
+
+def _products(part: Squares) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return factors of squared inner products: (x·y)² = <xxᵀ, yyᵀ>, each product once."""
+    i, j = np.triu_indices(part.left.shape[1])
+    twice = np.where(i == j, 1.0, np.sqrt(2.0))
+
+    def side(vectors: FloatArray, scale: FloatArray | None) -> FloatArray:
+        rows = vectors.astype(np.float64)
+        products = rows[:, i] * rows[:, j] * twice
+        return products if scale is None else products * scale[:, None]
+
+    left = side(part.left, part.rows)
+    right = left if part.symmetric else side(part.right, part.columns)
+    return left, part.weight * np.eye(len(i)), right
+
+
+def _refuse_holes(matrix: FactoredMatrix) -> None:
+    factors = {"left factor": matrix.left, "core": matrix.core, "right factor": matrix.right}
+    for name, array in factors.items():
+        bad = int((~np.isfinite(array)).sum())
+        if bad:
+            raise InputError(
+                f"the {name} has {bad:,} entries that are no finite numbers.",
+                "One of them would spread to every average.",
+                "Make the matrix anew, with on_nonfinite='skip' where the similarity has holes.",
+            )
