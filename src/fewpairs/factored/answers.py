@@ -17,6 +17,7 @@ from fewpairs.factored.check import Check, check
 from fewpairs.factored.factors import Factors
 from fewpairs.factored.indexing import one_position
 from fewpairs.factored.neighbors import Neighbors, nearest
+from fewpairs.factored.search import ROUNDS, search
 from fewpairs.factored.source import Source
 from fewpairs.oracle.journal.journal import JournalOption, as_journal
 from fewpairs.oracle.progress import ProgressOption
@@ -62,8 +63,8 @@ class Answers(Factors):
             default max(50, 10·k) where the matrix holds items and similarity, else none; 0 leaves
             it at the factored scores.
         budget : int, optional
-            What a new item may cost in all: half goes to its first landmarks, half to exact
-            scores of the best candidates; below 60 all goes to landmarks.
+            What it may cost in all, instead: the most promising are evaluated, round by round, as
+            `search` does for many new items. A new item is then not compared with landmarks.
         journal : str, Path or Journal, optional
             Folder in which evaluations are looked up and written down.
 
@@ -78,6 +79,71 @@ class Answers(Factors):
         with self._recording(journal) as matrix:
             indices, similarities, spent = nearest(
                 matrix, own, k, item=item, rerank=rerank, budget=budget
+            )
+            matrix.evaluations += spent
+        return Neighbors(indices, similarities, self.evaluations - before)
+
+    def search(
+        self,
+        queries: Any,
+        k: int = 10,
+        *,
+        budget: int,
+        rounds: int = ROUNDS,
+        guide: Any = None,
+        n_jobs: int = 1,
+        progress: ProgressOption = None,
+        journal: JournalOption = None,
+    ) -> Neighbors:
+        """Return the k most similar items of each of many new ones, by a few evaluations of each.
+
+        The most promising are evaluated; what they are found to be says which others are
+        promising, and so on. Before anything is known of a new item, that is what the guide
+        says; without one, what is similar to most. Landmarks are not evaluated as such.
+
+        Parameters
+        ----------
+        queries : sequence
+            New items.
+        k : int, default=10
+        budget : int
+            Evaluations of each of them.
+        rounds : int, default=5
+            More find a little more, but each waits for the one before.
+        guide : array, encoder, or list of these, optional
+            Of the queries, where the matrix was made with a guide that is no encoder.
+        n_jobs : int, default=1
+        progress : bool, callable or None
+        journal : str, Path or Journal, optional
+            Folder in which evaluations are looked up and written down.
+
+        Returns
+        -------
+        Neighbors
+            ``indices`` and ``similarities`` (exact) have a row for each query, best first; -1 and
+            NaN where a query has fewer.
+
+        Examples
+        --------
+        >>> import fewpairs as fp
+        >>> X = np.random.default_rng(0).normal(size=(500, 8))
+        >>> rbf = fp.VectorSimilarity("rbf", gamma=0.1)
+        >>> K = fp.approximate(X[:480], rbf, budget=0.1, random_state=0)
+        >>> near = K.search(X[480:], k=5, budget=40)
+        >>> near.indices.shape, near.evaluations
+        ((20, 5), 800)
+        """
+        before = self.evaluations
+        with self._recording(journal) as matrix:
+            indices, similarities, spent = search(
+                matrix,
+                queries,
+                k,
+                budget,
+                rounds=rounds,
+                guide=guide,
+                n_jobs=n_jobs,
+                progress=progress,
             )
             matrix.evaluations += spent
         return Neighbors(indices, similarities, self.evaluations - before)
