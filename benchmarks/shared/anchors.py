@@ -7,20 +7,27 @@ import numpy as np
 import fewpairs as fp
 
 
-def _expected(rows: np.ndarray, places: np.ndarray, values: np.ndarray, ridge: float) -> np.ndarray:
-    """A new row as the combination of known rows that agrees with what was evaluated of it."""
+def combination(rows: np.ndarray, places: np.ndarray, ridge: float) -> np.ndarray:
+    """What turns evaluated entries of a row into how it is made of known rows."""
     u, sizes, vt = np.linalg.svd(rows[:, places], full_matrices=False)
     if ridge:
         damped = sizes / (sizes**2 + (ridge * sizes[0]) ** 2)
     else:
         damped = np.where(sizes > 1e-10 * sizes[0], 1 / np.maximum(sizes, 1e-300), 0)
-    return (u @ (damped * (vt @ values))) @ rows
+    return (u * damped) @ vt
 
 
-def fixed(row: np.ndarray, rows: np.ndarray, order: np.ndarray, budget: int) -> np.ndarray:
+def _expected(rows: np.ndarray, places: np.ndarray, values: np.ndarray, ridge: float) -> np.ndarray:
+    """A new row as the combination of known rows that agrees with what was evaluated of it."""
+    return (combination(rows, places, ridge) @ values) @ rows
+
+
+def fixed(
+    row: np.ndarray, rows: np.ndarray, order: np.ndarray, budget: int, *, ridge: float = 0.0
+) -> np.ndarray:
     """ANNCUR: half of the evaluations on fixed anchors, half on the best by these."""
     anchors = order[: max(1, budget // 2)]
-    scores = _expected(rows, anchors, row[anchors], 0.0)
+    scores = _expected(rows, anchors, row[anchors], ridge)
     scores[anchors] = -np.inf
     return np.r_[anchors, np.argsort(-scores)[: budget - len(anchors)]]
 

@@ -34,13 +34,11 @@ _BLOCK, _MOST_ROWS = 2**23, 256
 
 def check_search(k: Any, budget: Any, rounds: Any) -> None:
     """Refuse what is no number of neighbours, evaluations or rounds."""
-    fine = all(is_whole(value) and value >= 1 for value in (k, budget, rounds))
-    if not fine or budget < k:
+    if not all(is_whole(value) and value >= 1 for value in (k, budget, rounds)):
         raise InputError(
             f"k is {k!r}, budget is {budget!r} and rounds is {rounds!r}.",
-            "They are numbers of neighbours, of evaluations of each new item, and of rounds; only "
-            "what was evaluated can be a neighbour.",
-            "Pass whole numbers from 1 on, and a budget of at least k.",
+            "They are numbers of neighbours, of evaluations of each item, and of rounds.",
+            "Pass whole numbers from 1 on.",
         )
 
 
@@ -60,19 +58,26 @@ def search(
     Returns
     -------
     indices, similarities : ndarray of shape (queries, k)
-        Best first; -1 and NaN where there are no more.
+        Best first.
     evaluations : int
     """
     check_search(k, budget, rounds)
     source = matrix.source
-    grown = source.compare(queries, most=0)
     source.refuse_without_landmarks()
+    price, width = source.price_of_entry, matrix.shape[1]
+    count, k = min(int(budget) // price, width), min(int(k), width)
+    if count < k:
+        raise InputError(
+            f"a budget of {budget:,} evaluations of each item pays for fewer than k={k} scores, "
+            f"at {price} for each.",
+            "Only what was evaluated can be a neighbour.",
+            f"Pass a budget of at least {k * price}.",
+        )
+    grown = source.compare(queries, most=0)
     rows = None if source.guide is None else rows_of_new(matrix, grown, guide)
-    width = matrix.shape[1]
-    count, k = min(int(budget) // source.price_of_entry, width), min(int(k), width)
     likeness = Likeness.of(matrix)
-    places = np.full((len(grown.new), k), -1, dtype=np.int64)
-    values = np.full((len(grown.new), k), np.nan)
+    places = np.empty((len(grown.new), k), dtype=np.int64)
+    values = np.empty((len(grown.new), k))
     spent = 0
     for part in parts(len(grown.new), max(1, min(_MOST_ROWS, _BLOCK // max(width, 1)))):
         some = grown.new.subset(np.arange(part.start, part.stop))
@@ -86,14 +91,14 @@ def search(
         # Without a guide a new row is expected to be as the known ones are in the mean.
         prior = likeness.prior(len(some)) if rows is None else predicted(matrix, rows, part)
         nothing = Seen(np.empty((len(some), 0), dtype=np.int64), np.empty((len(some), 0)))
-        found = _by_rounds(prior, likeness, k, count, rounds, evaluate, nothing)
-        places[part, : found[0].shape[1]], values[part, : found[1].shape[1]] = found
+        found = _by_rounds(prior, likeness, count, rounds, evaluate, nothing)
+        places[part], values[part] = found.best(k)
     return places, values, spent
 
 
 def search_row(matrix: Answers, index: int, k: int, budget: int) -> tuple[IntArray, FloatArray]:
     """Find the best columns of one of the matrix's own rows, from what is known of it already."""
-    check_search(k, max(budget, k) if is_whole(budget) and budget > 0 else budget, ROUNDS)
+    check_search(k, budget, ROUNDS)
     matrix.source.refuse_without_landmarks()
     everyone = np.arange(matrix.shape[1])
     prior = matrix.predicted(np.array([index]), slice(None))
@@ -103,17 +108,16 @@ def search_row(matrix: Answers, index: int, k: int, budget: int) -> tuple[IntArr
     known = np.flatnonzero(~np.isnan(paid))
     free = int(np.isfinite(prior).sum()) - len(known)
     count = min(int(budget) // matrix.source.price_of_entry, free)
-    places, values = _by_rounds(
+    found = _by_rounds(
         prior,
         Likeness.of(matrix),
-        k,
         count,
         ROUNDS,
         lambda best: matrix.exactly(index, best[0])[None],
         Seen(known[None], paid[None, known]),
     )
-    there = places[0] >= 0
-    return places[0][there], values[0][there]
+    places, values = found.best(k)
+    return places[0], values[0]
 
 
 class Seen(NamedTuple):
@@ -121,6 +125,12 @@ class Seen(NamedTuple):
 
     places: IntArray
     values: FloatArray
+
+    def best(self, k: int) -> Seen:
+        """Return the k largest of each row, best first."""
+        ranked = np.argsort(-self.values, axis=1, kind="stable")[:, :k]
+        places = np.take_along_axis(self.places, ranked, axis=1)
+        return Seen(places, np.take_along_axis(self.values, ranked, axis=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,36 +205,28 @@ def predicted(matrix: Answers, rows: NewRows, part: slice = slice(None)) -> Floa
 def _by_rounds(
     prior: FloatArray,
     likeness: Likeness,
-    k: int,
     count: int,
     rounds: int,
     evaluate: Callable[[IntArray], FloatArray],
     seen: Seen,
-) -> tuple[IntArray, FloatArray]:
+) -> Seen:
     """Evaluate the most promising of each row, learn from them, and go on."""
-    taken, values = seen
     for step in np.array_split(np.arange(count), max(min(rounds, count), 1)):
-        scores = _updated(prior, taken, values, likeness) if taken.shape[1] else prior.copy()
-        np.put_along_axis(scores, taken, -np.inf, axis=1)
+        scores = _updated(prior, seen, likeness) if seen.places.size else prior.copy()
+        np.put_along_axis(scores, seen.places, -np.inf, axis=1)
         best = np.stack([largest(row, len(step)) for row in scores])
         if best.size:
-            taken = np.hstack([taken, best])
-            values = np.hstack([values, evaluate(best)])
-    ranked = np.argsort(np.where(np.isnan(values), np.inf, -values), axis=1, kind="stable")[:, :k]
-    found = np.take_along_axis(values, ranked, axis=1)
-    return np.where(np.isnan(found), -1, np.take_along_axis(taken, ranked, axis=1)), found
+            values = np.hstack([seen.values, evaluate(best)])
+            seen = Seen(np.hstack([seen.places, best]), values)
+    return seen
 
 
-def _updated(
-    prior: FloatArray, taken: IntArray, values: FloatArray, likeness: Likeness
-) -> FloatArray:
+def _updated(prior: FloatArray, seen: Seen, likeness: Likeness) -> FloatArray:
     """Return prior + F·Fₐᵀ·(FₐFₐᵀ + λ)⁻¹·(values − prior): what is expected of each row."""
     directions = []
-    for believed, places, answers in zip(prior, taken, values, strict=True):
-        usable = ~np.isnan(answers)
-        mine = likeness.at(places[usable])
+    for believed, places, values in zip(prior, *seen, strict=True):
+        mine = likeness.at(places)
         gram = mine @ mine.T
-        gram[np.diag_indices_from(gram)] += _NOISE * float(np.trace(gram)) / max(len(mine), 1)
-        left = answers[usable] - believed[places[usable]]
-        directions.append(mine.T @ np.linalg.solve(gram, left))
+        gram[np.diag_indices_from(gram)] += _NOISE * float(np.trace(gram)) / len(mine)
+        directions.append(mine.T @ np.linalg.solve(gram, values - believed[places]))
     return prior + likeness.along(np.stack(directions, axis=1)).T
