@@ -119,9 +119,10 @@ def useful_table(titles, shares, seeds: range) -> str:
 def useless_table(titles, shares, few: range, many: range) -> str:
     """Error with a useless guide over that without: the mean of all cells, and the worst cell's.
 
-    With few landmarks the guide has a say in which pairs are drawn, and many seeds are needed.
+    With few landmarks the guide has a say in which pairs are drawn, and other pairs give another
+    error: a mean of many seeds is needed, and its standard error is shown.
     """
-    found: dict[str, dict[float, list[float]]] = {}
+    found: dict[str, dict[float, list[tuple[float, float]]]] = {}
     for title in titles:
         matrix, X = stored_matrix(title), embeddings(title)
         made = [dict(useless(X, seed)) for seed in many]
@@ -130,15 +131,21 @@ def useless_table(titles, shares, few: range, many: range) -> str:
             plain = errors(matrix, share, seeds, lambda _: None)
             for kind in made[0]:
                 guided = errors(matrix, share, seeds, lambda seed, k=kind, m=made: m[seed][k])
-                ratio = float(np.mean(np.array(guided) / plain))
-                found.setdefault(kind, {}).setdefault(share, []).append(ratio)
-        print(
-            title, {k: [round(v[s][-1], 3) for s in shares] for k, v in found.items()}, flush=True
-        )
-    rows = [
-        [kind, *(f"{middle(cells[share]):.3f} ({max(cells[share]):.3f})" for share in shares)]
-        for kind, cells in found.items()
-    ]
+                ratios = np.array(guided) / plain
+                error = float(ratios.std(ddof=1) / np.sqrt(len(ratios)))
+                cell = float(ratios.mean()), error
+                found.setdefault(kind, {}).setdefault(share, []).append(cell)
+        last = {
+            k: [f"{v[s][-1][0]:.3f} ± {v[s][-1][1]:.3f}" for s in shares] for k, v in found.items()
+        }
+        print(title, last, flush=True)
+    rows = []
+    for kind, cells in found.items():
+        row = []
+        for share in shares:
+            worst, error = max(cells[share])
+            row.append(f"{middle([r for r, _ in cells[share]]):.3f} ({worst:.3f} ± {error:.3f})")
+        rows.append([kind, *row])
     return table(["guide", *map(str, shares)], rows)
 
 
@@ -239,9 +246,9 @@ def main() -> None:
         "all pairs):\n\n"
         + useful_table(titles, shares, seeds)
         + "\n\nUseless guides: error with the guide over that without one, mean over the cells "
-        "(and of the worst cell) of five matrices, twenty seeds below s/n = 0.05, five from there "
-        "on:\n\n"
-        + useless_table(some, shares, seeds, range(2 if options.quick else 20))
+        "(and of the worst cell, with its standard error) of five matrices, sixty seeds below "
+        "s/n = 0.05, five from there on:\n\n"
+        + useless_table(some, shares, seeds, range(2 if options.quick else 60))
         + "\n\nOther guides, at s/n = 0.05, by how much each lowers the error:\n\n"
         + others_table(some, 0.05, seeds)
         + "\n\nRecall@10 of all items from the factored matrix alone, without → with the guide:\n\n"

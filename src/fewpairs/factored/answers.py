@@ -11,12 +11,22 @@ from typing import Any, Self
 
 import numpy as np
 
-from fewpairs.arrays import FloatArray, IntArray, RandomState
+from fewpairs.arrays import FloatArray, IntArray, RandomState, SingleArray
 from fewpairs.factored.bought import Bought
 from fewpairs.factored.check import Check, check
+from fewpairs.factored.extension import landmarks_for, rows_of_new
 from fewpairs.factored.factors import Factors
-from fewpairs.factored.indexing import one_position
+from fewpairs.factored.index import (
+    Library,
+    PairedMap,
+    item_vectors,
+    make_index,
+    new_queries,
+    old_queries,
+)
+from fewpairs.factored.indexing import one_position, positions
 from fewpairs.factored.neighbors import Neighbors, nearest
+from fewpairs.factored.search import ROUNDS, search
 from fewpairs.factored.source import Source
 from fewpairs.oracle.journal.journal import JournalOption, as_journal
 from fewpairs.oracle.progress import ProgressOption
@@ -62,8 +72,8 @@ class Answers(Factors):
             default max(50, 10·k) where the matrix holds items and similarity, else none; 0 leaves
             it at the factored scores.
         budget : int, optional
-            What a new item may cost in all: half goes to its first landmarks, half to exact
-            scores of the best candidates; below 60 all goes to landmarks.
+            What it may cost in all, instead: the most promising are evaluated, round by round, as
+            `search` does for many new items. A new item is then not compared with landmarks.
         journal : str, Path or Journal, optional
             Folder in which evaluations are looked up and written down.
 
@@ -78,6 +88,70 @@ class Answers(Factors):
         with self._recording(journal) as matrix:
             indices, similarities, spent = nearest(
                 matrix, own, k, item=item, rerank=rerank, budget=budget
+            )
+            matrix.evaluations += spent
+        return Neighbors(indices, similarities, self.evaluations - before)
+
+    def search(
+        self,
+        queries: Any,
+        k: int = 10,
+        *,
+        budget: int,
+        rounds: int = ROUNDS,
+        guide: Any = None,
+        n_jobs: int = 1,
+        progress: ProgressOption = None,
+        journal: JournalOption = None,
+    ) -> Neighbors:
+        """Return the k most similar items of each of many new ones, by a few evaluations of each.
+
+        The most promising are evaluated; what they are found to be says which others are
+        promising, and so on. Before anything is known of a new item, that is what the guide
+        says; without one, what is similar to most. Landmarks are not evaluated as such.
+
+        Parameters
+        ----------
+        queries : sequence
+            New items.
+        k : int, default=10
+        budget : int
+            Evaluations of each of them.
+        rounds : int, default=5
+            More find a little more, but each waits for the one before.
+        guide : array, encoder, or list of these, optional
+            Of the queries, where the matrix was made with a guide that is no encoder.
+        n_jobs : int, default=1
+        progress : bool, callable or None
+        journal : str, Path or Journal, optional
+            Folder in which evaluations are looked up and written down.
+
+        Returns
+        -------
+        Neighbors
+            ``indices`` and ``similarities`` (exact) have a row for each query, best first.
+
+        Examples
+        --------
+        >>> import fewpairs as fp
+        >>> X = np.random.default_rng(0).normal(size=(500, 8))
+        >>> rbf = fp.VectorSimilarity("rbf", gamma=0.1)
+        >>> K = fp.approximate(X[:480], rbf, budget=0.1, random_state=0)
+        >>> near = K.search(X[480:], k=5, budget=40)
+        >>> near.indices.shape, near.evaluations
+        ((20, 5), 800)
+        """
+        before = self.evaluations
+        with self._recording(journal) as matrix:
+            indices, similarities, spent = search(
+                matrix,
+                queries,
+                k,
+                budget,
+                rounds=rounds,
+                guide=guide,
+                n_jobs=n_jobs,
+                progress=progress,
             )
             matrix.evaluations += spent
         return Neighbors(indices, similarities, self.evaluations - before)
@@ -145,6 +219,82 @@ class Answers(Factors):
                 n_jobs=n_jobs,
                 progress=progress,
             )
+
+    # ------------------------------------------------------------------ other libraries' indexes
+
+    def to_index(self, library: Library) -> Any:
+        """Return an index of faiss or usearch, which ranks items as the factored scores do.
+
+        It holds `item_vectors`, and is asked with `query_vectors`. Known entries are not in it: an
+        item's own and its evaluated ones are predictions, as all others.
+
+        Parameters
+        ----------
+        library : {"faiss", "usearch"}
+            ``faiss.IndexFlatIP``, which is exact, or ``usearch.index.Index`` by inner product,
+            which is exact on request (``exact=True``).
+
+        Returns
+        -------
+        faiss.IndexFlatIP or usearch.index.Index
+        """
+        return make_index(library, self.item_vectors())
+
+    def item_vectors(self) -> SingleArray:
+        """Return a vector for each column, for an index of one's own.
+
+        Inner products with `query_vectors` are the factored scores, in single precision; with a
+        guide, up to what its squared products lose through 500 anchors.
+        """
+        return item_vectors(self, self._paired)
+
+    def query_vectors(
+        self,
+        rows: Any = None,
+        *,
+        items: Any = None,
+        evaluations: int | None = None,
+        guide: Any = None,
+    ) -> SingleArray:
+        """Return vectors by which `item_vectors` are searched.
+
+        Parameters
+        ----------
+        rows : int or sequence of int, optional
+            Of the matrix; all by default.
+        items : sequence, optional
+            New items instead.
+        evaluations, guide : as for `extend`
+            What each new item may cost, and where its guide's vectors come from.
+
+        Returns
+        -------
+        ndarray of shape (rows, coordinates), float32
+
+        Examples
+        --------
+        >>> import fewpairs as fp
+        >>> X = np.random.default_rng(0).normal(size=(100, 5))
+        >>> rbf = fp.VectorSimilarity("rbf", gamma=0.1)
+        >>> K = fp.approximate(X, rbf, landmarks=20, method="nystrom")
+        >>> scores = K.query_vectors([3]) @ K.item_vectors().T
+        >>> bool(np.allclose(scores, K.left[[3]] @ K.core @ K.right.T, atol=1e-5))
+        True
+        """
+        if items is None:
+            places = slice(None) if rows is None else np.atleast_1d(positions(rows, self.shape[0]))
+            return old_queries(self, places, self._paired)
+        self.source.refuse_without_landmarks()
+        most = landmarks_for(self.source, evaluations)
+        grown = self.source.compare(items, most=most)
+        self.evaluations += grown.evaluations
+        return new_queries(self, rows_of_new(self, grown, guide), self._paired)
+
+    @cached_property
+    def _paired(self) -> PairedMap:
+        return PairedMap.of(self)
+
+    # ------------------------------------------------------------------ what is known
 
     def known_in_row(self, row: int, columns: IntArray) -> FloatArray:
         """Return what the matrix knows exactly of a row's entries; NaN for the rest."""

@@ -98,6 +98,7 @@ class LineGuide:
         unit : float
             What the factors are a multiple of: 1 for similarities of ordinary size.
         """
-        beside = np.hstack([vectors, np.ones((len(vectors), 1), dtype=np.float32)])
+        # In double precision: a unit may be beyond what single numbers hold.
+        beside = np.hstack([vectors, np.ones((len(vectors), 1))])
         said: FloatArray = unit * self.said(vectors, marks)
         return np.hstack([np.subtract(lines, said), unit * beside])

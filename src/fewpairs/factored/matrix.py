@@ -21,14 +21,11 @@ from fewpairs.factored import derived, extension
 from fewpairs.factored.answers import Answers
 from fewpairs.factored.embedding import EmbeddingMap, one_sided_map, symmetric_map
 from fewpairs.factored.source import Source
-from fewpairs.factored.squares import Squares
+from fewpairs.factored.squares import ANCHORS, Squares
 from fewpairs.items.items import Items
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.known import Known
 from fewpairs.similarities.cost import Cost
-
-#: Items that stand for all in the squared products of a guide, when embeddings are made.
-ANCHORS = 500
 
 
 class Embedding(NamedTuple):

@@ -7,13 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
-import scipy.linalg
 
 from fewpairs.arrays import FloatArray, IntArray, is_whole
 from fewpairs.errors import InputError
 from fewpairs.factored.extension import rows_of_new
-from fewpairs.factored.source import Grown, one_item
-from fewpairs.numerics import largest, ridge_inverse
+from fewpairs.factored.search import predicted, search, search_row
+from fewpairs.factored.source import one_item
+from fewpairs.numerics import largest
 
 if TYPE_CHECKING:
     from fewpairs.factored.answers import Answers
@@ -22,12 +22,6 @@ if TYPE_CHECKING:
 #: for each find 0.51 to 0.90 of the ten nearest, ten 0.66 to 0.96, twenty 0.81 to 0.98, on the
 #: matrices of docs/tables/neighbors.md.
 _CANDIDATES, _FEWEST_CANDIDATES = 10, 50
-#: Re-ranking is worth half of a new item's evaluations from this many landmarks on; with fewer the
-#: candidates are so poor that further landmarks gain more (docs/tables/neighbors.md).
-_FEWEST_ANCHORS = 30
-#: δ of the ridge: a few anchors determine the large directions only, and the small ones would
-#: otherwise be divided by nearly nothing.
-_RIDGE = 1e-2
 
 
 class _Neighbors(NamedTuple):
@@ -78,7 +72,7 @@ def nearest(
     """Find the neighbours of one item of the matrix, or of a new one; see `FactoredMatrix`."""
     _check(index, k, item=item, rerank=rerank, budget=budget)
     if budget is not None:
-        return _nearest_within(matrix, item, k, budget)
+        return _nearest_within(matrix, index, item, k, budget)
     count = how_many_candidates(matrix, k, rerank)
     if index is None:
         return _nearest_to_new(matrix, item, k, count)
@@ -151,11 +145,11 @@ def _check(index: int | None, k: Any, *, item: Any, rerank: Any, budget: Any) ->
     check_numbers(k, rerank)
     if budget is None:
         return
-    if index is not None or rerank or not is_whole(budget) or budget < 1:
+    if rerank is not None:
         raise InputError(
-            f"budget is {budget!r}, beside an index or rerank, or it is no positive integer.",
-            "It is what a new item may cost, and decides by itself how much is re-ranked.",
-            "Call K.nearest(item=new_item, k=10, budget=60).",
+            f"budget is {budget!r}, beside a rerank of {rerank!r}.",
+            "Both say how much is evaluated: a budget in rounds, rerank at once.",
+            "Pass one of them.",
         )
 
 
@@ -169,25 +163,12 @@ def check_numbers(k: Any, rerank: Any) -> None:
         )
 
 
-def _nearest_within(matrix: Answers, item: Any, k: int, budget: int) -> Ranking:
-    """Spend half on landmarks and half on exact scores of the best candidates.
-
-    With fewer than thirty landmarks the candidates would be poor: then all goes to landmarks.
-    """
-    landmarks = matrix.source.left_landmarks
-    count = budget // 2 if budget // 2 >= _FEWEST_ANCHORS else budget
-    count = min(count, 0 if landmarks is None else len(landmarks))
-    scores, spent = _scores_by_anchors(matrix, item, count)
-    if landmarks is None or budget == count:
-        return _best(scores, k)._replace(spent=spent)
-    anchors = landmarks[:count]
-    hidden = scores.copy()
-    hidden[anchors] = -np.inf  # these are exact already
-    best = _largest(hidden, budget - count)
-    exact, more = matrix.source.evaluate_exactly(one_item(item), best)
-    found = np.full(len(scores), -np.inf)
-    found[anchors], found[best] = scores[anchors], exact
-    return _best(found, k)._replace(spent=spent + more)
+def _nearest_within(matrix: Answers, index: int | None, item: Any, k: int, budget: int) -> Ranking:
+    """Spend a budget on the most promising, in rounds."""
+    if index is not None:
+        return Ranking(*search_row(matrix, index, k, budget))
+    indices, similarities, spent = search(matrix, one_item(item), k, budget)
+    return Ranking(indices[0], similarities[0], spent)
 
 
 def _nearest_to_new(matrix: Answers, item: Any, k: int, count: int) -> Ranking:
@@ -204,42 +185,6 @@ def _nearest_to_new(matrix: Answers, item: Any, k: int, count: int) -> Ranking:
     return reranked(scores, exact, k, count, evaluate)._replace(spent=spent)
 
 
-def _scores_by_anchors(matrix: Answers, item: Any, count: int) -> tuple[FloatArray, int]:
-    """Predict a new row from its first few landmarks alone.
-
-    The row is taken as a combination yᵀR of the landmarks' rows R that agrees with what was
-    evaluated: with R's columns at the anchors UΣVᵀ, y = U·diag(σ/(σ² + δ²))·Vᵀc.
-    """
-    source = matrix.source
-    if source.left_landmarks is None or source.right_landmarks is None or count == 0:
-        scores, _, spent = _scores_of_new(matrix, item)  # says what is missing
-        return scores, spent
-    anchors = source.left_landmarks[:count]
-    if source.guide is not None:  # which says more of the other landmarks than these do
-        grown = source.compare(one_item(item), most=count)
-        scores = _predicted(matrix, grown)
-        scores[anchors] = grown.forth.values[-1][grown.forth.place[anchors]]
-        return scores, grown.evaluations
-    exact, spent = source.evaluate_exactly(one_item(item), anchors)
-    crossing = matrix.left[source.right_landmarks][:, :count]
-    u, sizes, vt = scipy.linalg.svd(crossing, full_matrices=False)
-    scores = matrix.right @ (u @ (ridge_inverse(sizes, _RIDGE) * (vt @ exact)))
-    scores[anchors] = exact
-    return scores, spent
-
-
-def _predicted(matrix: Answers, grown: Grown) -> FloatArray:
-    """Return what the factors say of a new item's row."""
-    rows = rows_of_new(matrix, grown)
-    scores = (rows.left @ matrix.core @ matrix.right.T).ravel()
-    if rows.vectors is None or grown.source.guide is None:
-        return scores
-    ends = np.cumsum(grown.source.guide.widths)[:-1]
-    for part, vectors in zip(matrix.squares, np.split(rows.vectors, ends, axis=1), strict=True):
-        scores += part.extended(vectors, None).block([-1], slice(None)).ravel()
-    return scores
-
-
 def _largest(scores: FloatArray, count: int) -> IntArray:
     """Return the best places, without those that are out of the question (-∞)."""
     return largest(scores, min(count, int(np.isfinite(scores).sum())))
@@ -248,7 +193,7 @@ def _largest(scores: FloatArray, count: int) -> IntArray:
 def _scores_of_new(matrix: Answers, item: Any) -> tuple[FloatArray, FloatArray, int]:
     """Return a new item's factored scores, those that are exact (others NaN), and their price."""
     grown = matrix.source.compare(one_item(item))
-    scores = _predicted(matrix, grown)
+    scores = predicted(matrix, rows_of_new(matrix, grown))[0]
     columns = grown.columns(matrix.known.columns)
     scores[columns.index] = columns.values[-1]
     exact = np.full(len(scores), np.nan)

@@ -102,12 +102,9 @@ class Source:
             return self._unasked(new_items)
         items = self._items("a new item")
         similarity = self._similarity("a new item")
-        if self.left_landmarks is None or self.right_landmarks is None:
-            raise NotAttachedError(
-                "this matrix has no landmarks to compare new items with.",
-                "Its factors were not made of columns of the similarity matrix.",
-                "Extend the matrix that fewpairs.approximate returned, by a landmark method.",
-            )
+        self.refuse_without_landmarks()
+        assert self.left_landmarks is not None  # noqa: S101 - just looked
+        assert self.right_landmarks is not None  # noqa: S101 - just looked
         new = as_items(new_items, records=bool(similarity.takes_records))
         if not self.square:
             return self._compare_row(items, similarity, new, most, n_jobs, progress)
@@ -150,6 +147,15 @@ class Source:
         nothing = Lines.none(len(new), width)
         back = Lines.none(len(new), len(items)) if self.square else None
         return Grown(replace(self, items=items.joined(new)), nothing, back, new, 0)
+
+    def refuse_without_landmarks(self) -> None:
+        """Refuse new items where nothing is there to compare them with."""
+        if self.left_landmarks is None or self.right_landmarks is None:
+            raise NotAttachedError(
+                "this matrix has no landmarks to compare new items with.",
+                "Its factors were not made of columns of the similarity matrix.",
+                "Extend the matrix that fewpairs.approximate returned, by a landmark method.",
+            )
 
     @property
     def price_of_entry(self) -> int:
@@ -218,6 +224,29 @@ class Source:
             journal=self.journal,
         )
         return oracle.rows([0]).ravel(), oracle.evaluations
+
+    def evaluate_pairs(
+        self, new: Items, places: IntArray, *, n_jobs: int = 1, progress: Any = None
+    ) -> tuple[FloatArray, int]:
+        """Evaluate new items, each against columns of its own; return values and their cost.
+
+        Parameters
+        ----------
+        new : Items
+        places : ndarray of shape (new items, columns of each)
+        """
+        columns, at = np.unique(places, return_inverse=True)
+        oracle = Oracle(
+            new,
+            self._similarity("an exact score"),
+            others=self._across("an exact score").subset(columns),
+            n_jobs=n_jobs,
+            progress=progress,
+            resumable=False,
+            journal=self.journal,
+        )
+        rows = np.repeat(np.arange(len(new)), places.shape[1])
+        return oracle.entries(rows, at.ravel()).reshape(places.shape), oracle.evaluations
 
     def _items(self, purpose: str) -> Items:
         return self._attached(self.items, purpose)

@@ -14,6 +14,8 @@ import numpy as np
 from fewpairs.arrays import FloatArray, IntArray, SingleArray
 from fewpairs.numerics import parts
 
+#: Items that stand for all others where vectors of few coordinates are wanted, as for embeddings.
+ANCHORS = 500
 #: Eigenvalues below this share of the largest are rounding of single-precision vectors.
 _RANK_TOLERANCE = 1e-7
 
