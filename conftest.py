@@ -14,6 +14,8 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 collect_ignore: list[str] = []
 if importlib.util.find_spec("torch") is None:
     collect_ignore.append("src/fewpairs/tasks/sketched_layers.py")
+    collect_ignore.append("src/fewpairs/tasks/finetuning/epochs.py")
+    collect_ignore.append("src/fewpairs/similarities/transformers/first_token.py")
     collect_ignore.append("src/fewpairs/similarities/transformers/network.py")
     collect_ignore.append("tests/similarities/tiny_models.py")
 

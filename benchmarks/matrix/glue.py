@@ -6,7 +6,11 @@ entry is two calls of the model. The default spends a part of that on near pairs
 are near ones: how many of them were evaluated is stated, and "default, near=0" buys none of them on
 purpose; its columns and the pairs that it tunes on still hold some. Writes docs/tables/glue.md.
 
+With --model, the matrices are those of cross-encoders that are fine-tuned on the spot, on GLUE's
+training pairs, over as many sentences as --sentences says: models and matrices stay in the folder.
+
     FEWPAIRS_DATA=… python -m benchmarks.matrix.glue [--quick] [--seeds 50] [--keep FILE]
+        [--model FOLDER] [--sentences 300]
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ from benchmarks.shared.kept import Kept
 from benchmarks.shared.matrices import clip, sigmoid
 from benchmarks.shared.measures import relative
 from benchmarks.shared.tables import publish, table
+from benchmarks.shared.taught_models import scored
 from fewpairs import datasets
 
 
@@ -44,13 +49,17 @@ DATA = {
     "RTE": Data("rte-dev-crossattn", sigmoid, 554, (100, 250, 450), 0.5, "accuracy"),
 }
 SMS = ("SMS Alg. 1", "SMS β")
-#: One more line, with guide=… among its options, would be the guided default.
+#: Whether the sentence embeddings are the guide, and the method's own options.
+OURS = {
+    "default": (False, {}),
+    "with guide": (True, {}),
+    "default, near=0": (False, {"near": 0.0}),
+    "with guide, near=0": (True, {"near": 0.0}),
+}
 METHODS = {
     **{name: PUBLISHED[name] for name in ("Nyström", *SMS, "SiCUR", "StaCUR(s)", "skeleton")},
-    "default": ("fitted", {}),
-    "default, near=0": ("fitted", {"near": 0.0}),
+    **{name: ("fitted", options) for name, (_, options) in OURS.items()},
 }
-OURS = ("default", "default, near=0")
 MEASURES = ("pearson", "spearman", "f1", "accuracy")
 #: What the paper prints for (data, method): the measure in per cent, the error; sizes in order.
 PRINTED = {
@@ -73,9 +82,10 @@ PRINTED = {
 
 
 class Labelled(NamedTuple):
-    """A matrix on its scale and its labelled pairs."""
+    """A matrix on its scale, sentence embeddings, and labelled pairs."""
 
     matrix: np.ndarray
+    guide: np.ndarray
     left: np.ndarray
     right: np.ndarray
     gold: np.ndarray
@@ -108,9 +118,11 @@ class Noted(fp.Similarity):
         return self.aligned(*np.array(pairs).T)
 
 
-def approximated(case: Labelled, mean, budget: int, seed: int, method: str, options) -> list[float]:
+def approximated(case: Labelled, mean, budget: int, seed: int, title: str) -> list[float]:
     """What one method reaches with one seed, within the budget."""
     noted = Noted(mean)
+    method, options = METHODS[title]
+    guided = title in OURS and OURS[title][0]
     found = fp.approximate(
         range(len(mean)),
         noted,
@@ -118,6 +130,7 @@ def approximated(case: Labelled, mean, budget: int, seed: int, method: str, opti
         method=method,
         error_pairs=0,
         random_state=seed,
+        guide=case.guide if guided else None,
         **options,
     )
     assert found.evaluations <= budget  # noqa: S101 - this is what "equal budget" means
@@ -127,13 +140,16 @@ def approximated(case: Labelled, mean, budget: int, seed: int, method: str, opti
 def labelled(data: Data) -> Labelled:
     with np.load(datasets.benchmark_folder() / "matrices" / f"{data.file}.npz") as file:
         pairs = [np.asarray(file[name]) for name in ("pair_i", "pair_j", "gold")]
-    return Labelled(data.scale(datasets.read_matrix(data.file)), *pairs, data.threshold)
+    guide = np.load(datasets.benchmark_folder() / "matrices" / f"{data.file}.minilm.npy")
+    matrix = data.scale(datasets.read_matrix(data.file))
+    return Labelled(matrix, guide.astype(np.float64), *pairs, data.threshold)
 
 
-def cells(name: str, seeds: int, kept: Kept) -> Iterator[tuple[int, int, dict[str, np.ndarray]]]:
+def cells(
+    name: str, case: Labelled, seeds: int, kept: Kept
+) -> Iterator[tuple[int, int, dict[str, np.ndarray]]]:
     """Landmarks, evaluations, and what each method reaches with each seed."""
     data = DATA[name]
-    case = labelled(data)
     n = len(case.matrix)
     mean = (case.matrix + case.matrix.T) / 2
     for printed in data.landmarks:
@@ -143,11 +159,11 @@ def cells(name: str, seeds: int, kept: Kept) -> Iterator[tuple[int, int, dict[st
             "exact": [case.measured(case.matrix)],
             "symmetrised": [case.measured(mean)],
         }
-        for title, (method, options) in METHODS.items():
+        for title in METHODS:
             for seed in range(seeds):
-                part = f"{name} {s} {title} {seed}"
+                part = f"{name} {n} {s} {title} {seed}"
                 if part not in kept:
-                    kept.add(part, approximated(case, mean, budget, seed, method, options))
+                    kept.add(part, approximated(case, mean, budget, seed, title))
                 found.setdefault(title, []).append(kept[part])
         yield s, 2 * budget, {title: np.array(values) for title, values in found.items()}
 
@@ -176,6 +192,8 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--seeds", type=int, default=50)
     parser.add_argument("--keep", type=Path, help="a file that keeps what was done")
+    parser.add_argument("--model", type=Path, help="a folder for models that are made on the spot")
+    parser.add_argument("--sentences", type=int, default=300, help="with --model, of each data set")
     options = parser.parse_args()
     need_data()
     seeds = 2 if options.quick else options.seeds
@@ -185,7 +203,13 @@ def main() -> None:
         if options.quick and name == "STS-B":
             continue
         measure = MEASURES.index(data.measure)
-        for k, (s, evaluations, found) in enumerate(cells(name, seeds, kept)):
+        case = labelled(data)
+        if options.model is not None:
+            made = scored(
+                name, options.model, 24 if options.quick else options.sentences, options.quick
+            )
+            case = Labelled(*made, data.threshold)
+        for k, (s, evaluations, found) in enumerate(cells(name, case, seeds, kept)):
             losses.append([name, s, data.measure, *losses_of(found, measure)])
             for title, values in found.items():
                 scores = [shown(values[:, m]) for m in range(len(MEASURES))]
@@ -195,18 +219,25 @@ def main() -> None:
                 beside = ["–", "–"] if printed is None else [printed[0][k], printed[1][k]]
                 rows.append([name, s, title, *scores, shown(values[:, -1], 4), spent, *beside])
                 print(*rows[-1], sep=" | ", flush=True)
-        n = len(datasets.read_matrix(data.file))
+        n = len(case.matrix)
         scaled = ", ".join(str(s) for s in dict.fromkeys(row[1] for row in rows if row[0] == name))
         sizes.append(
             f"{name}: {data.rows:,} sentences and {data.landmarks} landmarks in the paper, {n:,} "
             f"and {scaled} here"
         )
+    made_here, scale = "", "STS-B is clipped to 0 … 1, MRPC and RTE are probabilities"
+    if options.model is not None:
+        made_here = (
+            "Every model was fine-tuned on the spot, by fp.finetune_cross_encoder from MiniLM's "
+            "weights, and its matrix is over a subset of the sentences. "
+        )
+        scale = "All values lie between 0 and 1"
     text = (
         f"Means ± standard deviations over {seeds} seeds. {'. '.join(sizes)}. The models and the "
-        "sentences are others than the paper's. Scores are in per cent; the error is that of the "
-        "whole matrix against the model itself, both orders apart. STS-B is clipped to 0 … 1, MRPC "
-        "and RTE are probabilities, and a pair is positive from 0.5 on: the model's own decision, "
-        'as in the paper. "Labelled known" is the share of the labelled pairs that a method has '
+        f"sentences are others than the paper's. {made_here}Scores are in per cent; the error is "
+        f"that of the whole matrix against the model itself, both orders apart. {scale}, and a "
+        "pair is positive from 0.5 on: the model's own decision, as in the paper. "
+        '"Labelled known" is the share of the labelled pairs that a method has '
         "evaluated. The default buys near pairs, and labelled pairs are near ones, so most of its "
         'scores are the model\'s own; "near=0" does without. It still evaluates its columns and '
         "pairs to tune on, which are drawn where values are large, so it knows more of them than "
@@ -225,7 +256,7 @@ def main() -> None:
         + table(["data", "s", "measure", "SMS", *OURS], losses)
     )
     print("\n" + table(["data", "s", "measure", "SMS", *OURS], losses))
-    publish("glue", text, quick=options.quick)
+    publish("glue" if options.model is None else "glue-model", text, quick=options.quick)
 
 
 if __name__ == "__main__":

@@ -58,6 +58,8 @@ _HOMES = {
     "suggest_threshold": "tasks.matching.suggest_threshold",
     "PairScores": "tasks.pairs",
     "pair_scores": "tasks.pairs",
+    "Finetuned": "tasks.finetuning.finetune",
+    "finetune_cross_encoder": "tasks.finetuning.finetune",
     "linearize": "tasks.linearize",
     "CoreferenceScores": "tasks.coreference.scores",
     "coreference_scores": "tasks.coreference.scores",

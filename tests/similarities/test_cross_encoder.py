@@ -173,6 +173,100 @@ def test_scores_are_those_of_single_pairs_in_their_order(tokenizer, batch_size):
     np.testing.assert_allclose(mean.pairs(pairs), (exact + turned) / 2, atol=1e-6)
 
 
+def shortened(model):
+    """Say whether the last layer is computed for the first token alone."""
+    forward = model._scoring.forward
+    return forward._run is not forward.model
+
+
+def other_kinds():
+    """Networks that are made of the same parts, and of others."""
+    sizes = {
+        "vocab_size": len(tiny.VOCABULARY),
+        "hidden_size": 16,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "intermediate_size": 32,
+        "max_position_embeddings": 60,
+        "num_labels": 1,
+        "initializer_range": 0.6,
+        "pad_token_id": 0,
+    }
+    torch.manual_seed(0)
+    yield transformers.RobertaForSequenceClassification(transformers.RobertaConfig(**sizes)), True
+    yield transformers.ElectraForSequenceClassification(transformers.ElectraConfig(**sizes)), True
+    distil = {"dim": 16, "n_layers": 2, "n_heads": 2, "hidden_dim": 32, "num_labels": 1}
+    config = transformers.DistilBertConfig(vocab_size=len(tiny.VOCABULARY), **distil)
+    yield transformers.DistilBertForSequenceClassification(config), False
+
+
+def test_other_kinds_of_networks_give_their_own_scores(tokenizer):
+    pairs = all_pairs([*TEXTS, *LONG])
+    for network, short in other_kinds():
+        model = fp.CrossEncoder(network, tokenizer=tokenizer, symmetric=None, max_length=48)
+        assert shortened(model) == short, type(network)
+        names = ["input_ids", "attention_mask"]
+        scores = []
+        for a, b in pairs:
+            inputs = tokenizer([a], [b], truncation="longest_first", max_length=48)
+            given = {name: torch.tensor(inputs[name]) for name in names}
+            if not isinstance(network, transformers.DistilBertForSequenceClassification):
+                given["token_type_ids"] = torch.tensor(inputs["token_type_ids"])
+            with torch.inference_mode():
+                scores.append(torch.sigmoid(network(**given).logits)[0, 0].item())
+        np.testing.assert_allclose(model.pairs(pairs), scores, atol=1e-5)
+
+
+def test_a_shorter_last_layer_changes_nothing_of_the_network(tokenizer):
+    network = tiny.network()
+    layer = network.bert.encoder.layer[-1]
+    model = fp.CrossEncoder(network, tokenizer=tokenizer, symmetric=None)
+    assert shortened(model)
+    assert network.bert.encoder.layer[-1] is layer
+    pairs = all_pairs(TEXTS)
+    before = model.pairs(pairs)
+    with torch.no_grad():  # what is learned later is used
+        for weight in network.parameters():
+            weight.mul_(0.7)
+    network.train()
+    np.testing.assert_allclose(model.pairs(pairs), reference(network, tokenizer, pairs), atol=1e-6)
+    assert np.abs(model.pairs(pairs) - before).max() > 0.01
+
+
+def test_a_head_that_reads_all_tokens_gets_all_of_them(tokenizer):
+    class Mean(torch.nn.Module):
+        def __init__(self, pooler):
+            super().__init__()
+            self.pooler = pooler
+
+        def forward(self, hidden):
+            return self.pooler(hidden.mean(dim=1, keepdim=True))
+
+    network = tiny.network()
+    network.bert.pooler = Mean(network.bert.pooler)
+    model = fp.CrossEncoder(network, tokenizer=tokenizer, symmetric=None, batch_size=1)
+    assert not shortened(model)
+    pairs = all_pairs(TEXTS)
+    np.testing.assert_allclose(model.pairs(pairs), reference(network, tokenizer, pairs), atol=1e-6)
+
+
+@pytest.mark.parametrize("most", [1, 3, 32])
+def test_batches_hold_every_pair_once_and_pad_little(most):
+    from fewpairs.similarities.transformers.scoring import batches
+
+    rng = np.random.default_rng(0)
+    for count in (1, 2, 31, 33, 700):
+        lengths = np.sort(rng.integers(4, 80, count))[::-1]
+        cuts = list(batches(lengths, most))
+        assert [cut.start for cut in cuts] == [0, *(cut.stop for cut in cuts[:-1])]
+        assert cuts[-1].stop == count
+        assert max(cut.stop - cut.start for cut in cuts) <= most
+        for cut in cuts:
+            padded, whole = lengths[cut], cut.stop - cut.start
+            assert padded[-1] >= 7 / 8 * padded[0] or whole <= -(-most // 4)
+    assert list(batches(np.full(64, 9), 32)) == [slice(0, 32), slice(32, 64)]
+
+
 def test_a_very_long_text_is_cut_as_the_tokenizer_cuts_it(tokenizer):
     network = tiny.network()
     model = fp.CrossEncoder(network, tokenizer=tokenizer, symmetric=None)

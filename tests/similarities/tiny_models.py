@@ -15,7 +15,7 @@ def tokenizer(folder):
     return BertTokenizer(str(file), model_max_length=48)
 
 
-def network(labels=1, seed=0):
+def network(labels=1, seed=0, spread=0.6):
     torch.manual_seed(seed)
     config = BertConfig(
         vocab_size=len(VOCABULARY),
@@ -25,7 +25,7 @@ def network(labels=1, seed=0):
         intermediate_size=32,
         max_position_embeddings=48,
         num_labels=labels,
-        initializer_range=0.6,
+        initializer_range=spread,
     )
     return BertForSequenceClassification(config).eval()
 

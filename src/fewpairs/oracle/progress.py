@@ -27,11 +27,19 @@ class Progress:
         What the user asked for.
     cost : Cost, optional
         Of one evaluation, to be told in money too.
+    unit : str, default="evaluations"
+        What is counted.
     """
 
     def __init__(
-        self, planned: int, option: ProgressOption = None, cost: Cost | None = None
+        self,
+        planned: int,
+        option: ProgressOption = None,
+        cost: Cost | None = None,
+        *,
+        unit: str = "evaluations",
     ) -> None:
+        self._unit = unit
         self.planned = planned
         self._cost = cost
         self._callback = option if callable(option) else None
@@ -45,7 +53,7 @@ class Progress:
             from rich.console import Console  # noqa: PLC0415
 
             self._bar = progress.Progress(
-                progress.TextColumn("evaluations"),
+                progress.TextColumn(self._unit),
                 progress.BarColumn(),
                 progress.TextColumn("{task.completed:,.0f} of {task.total:,.0f}"),
                 progress.TextColumn("{task.fields[money]}"),
@@ -54,7 +62,7 @@ class Progress:
                 progress.TimeRemainingColumn(),
                 console=Console(stderr=True),
             )
-            self._task = self._bar.add_task("evaluations", total=self.planned, rate="", money="")
+            self._task = self._bar.add_task(self._unit, total=self.planned, rate="", money="")
             self._bar.start()
         return self
 

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from fewpairs.arrays import FloatArray
+from fewpairs.similarities.transformers.first_token import reading_first_token
 from fewpairs.similarities.transformers.joining import Batch
 
 
@@ -26,7 +27,14 @@ class Network:
     """
 
     def __init__(self, model: Any, device: Any = None) -> None:
-        self.model = model if device is None else model.to(device)
+        self.model = (model if device is None else model.to(device)).eval()
+        self._run = reading_first_token(self.model) or self.model
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"model": self.model}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
 
     def __call__(self, batch: Batch) -> FloatArray:
         """Return pairs × labels."""
@@ -38,7 +46,7 @@ class Network:
         device = next(self.model.parameters()).device
         with torch.inference_mode():
             tensors = {name: torch.from_numpy(array).to(device) for name, array in batch.items()}
-            logits = self.model(**tensors).logits
+            logits = self._run(**tensors).logits
             return np.asarray(logits.float().cpu().numpy(), dtype=np.float64)
 
 

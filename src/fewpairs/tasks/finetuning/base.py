@@ -1,0 +1,165 @@
+"""The network that is taught: read from a folder or copied, its head, what stays as it is."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from fewpairs.arrays import is_whole
+from fewpairs.errors import InputError, MissingExtraError, UnwritableError
+
+_SIGMOID = "torch.nn.modules.activation.Sigmoid"
+
+
+def need_libraries() -> None:
+    """Refuse to begin without what a network is taught by."""
+    for library in ("torch", "transformers"):
+        try:
+            importlib.import_module(library)
+        except ImportError as error:
+            raise MissingExtraError(library, "transformers", "finetune_cross_encoder") from error
+
+
+def read_base(base: Any, tokenizer: Any) -> tuple[Any, Any]:
+    """Return a network with one output and its tokenizer, both the caller's to change.
+
+    Parameters
+    ----------
+    base : str, Path or sequence-classification model
+    tokenizer : tokenizer or None
+    """
+    if isinstance(base, (str, Path)):
+        network, own = _from_folder(base, tokenizer is None)
+    elif hasattr(base, "config") and hasattr(base, "state_dict") and tokenizer is not None:
+        network, own = copy.deepcopy(base), None
+    else:
+        raise InputError(
+            f"base is a {type(base).__name__}"
+            + (" without tokenizer=." if hasattr(base, "state_dict") else "."),
+            "A network that is taught needs the tokenizer that it was made with.",
+            "Pass a folder, or a sequence-classification model with tokenizer=….",
+        )
+    if getattr(network.config, "num_labels", None) != 1 or not hasattr(network, "base_model"):
+        raise InputError(
+            f"{type(network).__name__} returns {getattr(network.config, 'num_labels', None)} "
+            "numbers.",
+            "A similarity is one number.",
+            "Pass a sequence-classification model with num_labels=1, or a folder.",
+        )
+    return network, copy.deepcopy(own if tokenizer is None else tokenizer)
+
+
+def _from_folder(folder: str | Path, with_tokenizer: bool) -> tuple[Any, Any]:
+    import transformers  # noqa: PLC0415 - optional
+
+    own = None
+    try:
+        with _quiet(transformers):
+            if with_tokenizer:
+                own = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
+            network = transformers.AutoModelForSequenceClassification.from_pretrained(
+                folder, num_labels=1, local_files_only=True, ignore_mismatched_sizes=True
+            )
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"there is no encoder that can be read at {str(folder)!r}.",
+            "Nothing is downloaded.",
+            "Pass a folder with config.json, weights and tokenizer files; or load the model "
+            "yourself, and pass it with tokenizer=….",
+        ) from error
+    return network, own
+
+
+@contextmanager
+def _quiet(transformers: Any) -> Iterator[None]:
+    """Silence a report that the head is new: it is, and it is taught next."""
+    logging = transformers.utils.logging
+    before, bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(before)
+        if bar:
+            logging.enable_progress_bar()
+
+
+def freeze(network: Any, layers: Any) -> None:
+    """Keep embeddings and the lowest layers as they are; 0 keeps nothing."""
+    stack = _layers(network)
+    if not is_whole(layers) or layers < 0 or layers > len(stack):
+        raise InputError(
+            f"frozen_layers is {layers!r}.",
+            f"The encoder has {len(stack)} layers that could be found.",
+            f"Pass an integer from 0 to {len(stack)}.",
+        )
+    if layers:
+        for part in (network.base_model.get_input_embeddings(), *stack[:layers]):
+            part.requires_grad_(False)
+        beside = getattr(network.base_model, "embeddings", None)
+        if beside is not None:
+            beside.requires_grad_(False)
+
+
+def _layers(network: Any) -> list[Any]:
+    """Return the encoder's layers, the lowest first: the first list of modules in it."""
+    import torch  # noqa: PLC0415 - optional
+
+    lists = (m for m in network.base_model.modules() if isinstance(m, torch.nn.ModuleList))
+    return list(next(lists, []))
+
+
+def refuse_existing(output: Path) -> None:
+    """Refuse a place where no folder can be made, before anything is computed."""
+    parent = output.absolute().parent
+    if output.exists() and (not output.is_dir() or any(output.iterdir())):
+        raise UnwritableError(
+            f"{str(output)!r} is there already.",
+            "A model would take its place.",
+            "Choose the name of a new folder, or remove that one.",
+        )
+    if not parent.is_dir():
+        raise UnwritableError(
+            f"{str(parent)!r} is no folder.",
+            "A model that cannot be saved would be lost.",
+            "Make it first, or choose another place.",
+        )
+
+
+def save(network: Any, tokenizer: Any, output: Path, max_length: int | None) -> None:
+    """Write a folder as a whole: weights as safetensors, the tokenizer, the activation."""
+    import transformers  # noqa: PLC0415 - optional
+
+    network.config.sentence_transformers = {"activation_fn": _SIGMOID}
+    if max_length is not None:
+        tokenizer.model_max_length = max_length
+    output = output.absolute()
+    try:
+        unfinished = Path(tempfile.mkdtemp(dir=output.parent, prefix=f".{output.name[:40]}."))
+    except OSError as error:
+        raise _unwritten(output, error) from error
+    try:
+        with _quiet(transformers):
+            network.save_pretrained(unfinished)
+            tokenizer.save_pretrained(unfinished)
+        unfinished.chmod(0o755)
+        unfinished.replace(output)  # which is not there, or is empty
+    except OSError as error:
+        raise _unwritten(output, error) from error
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _unwritten(output: Path, error: OSError) -> UnwritableError:
+    return UnwritableError(
+        f"{str(output)!r} was not written: {error.strerror or error}.",
+        "Nothing is left of the attempt.",
+        "Make room or choose another place, and train again with the same random_state.",
+    )
