@@ -8,18 +8,18 @@ import time
 import weakref
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from functools import partial
+from math import isfinite
 from typing import Any, TypeAlias
 
 from fewpairs.errors import FewpairsError, HungCallsWarning, warn
 from fewpairs.oracle import hearing
 from fewpairs.oracle.elsewhere import LateError, Workers, run_async
+from fewpairs.oracle.hearing import Single, Told
 from fewpairs.oracle.waiting import LONGEST_WAIT, Pace, asked_for, backoff
 from fewpairs.similarities.base import Pair, Similarity, is_async
 from fewpairs.similarities.patience import NO_PATIENCE, Patience
 
 Function: TypeAlias = Callable[..., Any]
-#: Takes places, answers, and whether they should be safe before anything else is done.
-Told: TypeAlias = Callable[[list[int], list[Any], bool], None]
 
 #: Calls of an async function under way at once, where nothing is declared.
 _IN_FLIGHT = 8
@@ -57,7 +57,7 @@ class Gathered:
         """Tell of the answers at some places."""
         there = [k for k in places if self.answers[k] is not _NOTHING]
         if there:
-            told(there, [self.answers[k] for k in there], at_once)
+            told(there, [self.answers[k] for k in there], at_once=at_once)
 
 
 class Caller:
@@ -126,35 +126,46 @@ class Caller:
         so long that they should be safe before the next.
         """
         gathered = Gathered(len(pairs))
-        untold, told_at = 0, time.perf_counter()
-        answered_at = told_at
         try:
             if is_async(function):
                 work = self._side_by_side(function, pairs, gathered, told)
                 run_async(work, self.patience.timeout)
-                return gathered
-            for k, (a, b) in enumerate(pairs):
-                try:
-                    gathered.answers[k] = self.call(function, a, b)
-                except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it raises
-                    gathered.failures[k] = error
-                    if self.patience.on_error != "skip" or isinstance(error, SystemExit):
-                        break
-                if told is None:
-                    continue
-                now = time.perf_counter()
-                if now - answered_at >= hearing.SLOW or now - told_at >= hearing.OFTEN:
-                    gathered.tell(told, range(untold, k + 1), at_once=True)
-                    untold, told_at = k + 1, now
-                answered_at = now
-            if told is not None:
-                gathered.tell(told, range(untold, len(pairs)), at_once=False)
+            else:
+                self._one_by_one(function, pairs, gathered, told)
         except LateError:  # the loop itself hangs, whichever of the pairs under way did it
             first = next(k for k, answer in enumerate(gathered.answers) if answer is _NOTHING)
             gathered.failures[first] = self._too_long()
         except BaseException as error:  # noqa: BLE001 - Ctrl-C: what was answered is kept
             gathered.interrupt = error
         return gathered
+
+    def _one_by_one(
+        self, function: Function, pairs: list[Pair], gathered: Gathered, told: Told | None
+    ) -> None:
+        untold, told_at = 0, time.perf_counter()
+        answered_at = told_at
+        single: Single | None = None
+        for k, (a, b) in enumerate(pairs):
+            answer = _NOTHING
+            try:
+                answer = gathered.answers[k] = self.call(function, a, b)
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it raises
+                gathered.failures[k] = error
+                if self.patience.on_error != "skip" or isinstance(error, SystemExit):
+                    break
+            if told is None:
+                continue
+            now = time.perf_counter()
+            if now - answered_at >= hearing.SLOW or now - told_at >= hearing.OFTEN:
+                if untold == k and isinstance(answer, float) and isfinite(answer):
+                    single = single or told.singly()
+                    single(k, answer)
+                else:
+                    gathered.tell(told, range(untold, k + 1), at_once=True)
+                untold, told_at = k + 1, now
+            answered_at = now
+        if told is not None:
+            gathered.tell(told, range(untold, len(pairs)), at_once=False)
 
     async def _side_by_side(
         self, function: Function, pairs: list[Pair], gathered: Gathered, told: Told | None
