@@ -15,7 +15,7 @@ from fewpairs.errors import FewpairsError, HungCallsWarning, warn
 from fewpairs.oracle import hearing
 from fewpairs.oracle.elsewhere import LateError, Workers, run_async
 from fewpairs.oracle.hearing import Single, Told
-from fewpairs.oracle.waiting import LONGEST_WAIT, Pace, asked_for, backoff
+from fewpairs.oracle.waiting import LONGEST_WAIT, asked_for, backoff, pace_of
 from fewpairs.similarities.base import Pair, Similarity, is_async
 from fewpairs.similarities.patience import NO_PATIENCE, Patience
 
@@ -66,6 +66,8 @@ class Caller:
     Parameters
     ----------
     patience : Patience
+    similarity : str, default=""
+        Its fingerprint: callers of the same one keep its pace together.
 
     Attributes
     ----------
@@ -75,17 +77,17 @@ class Caller:
         Calls that took too long, and were left to themselves.
     """
 
-    def __init__(self, patience: Patience = NO_PATIENCE) -> None:
-        self.patience = patience
+    def __init__(self, patience: Patience = NO_PATIENCE, similarity: str = "") -> None:
+        self.patience, self._similarity = patience, similarity
         self.retried = self.hung = 0
-        self._pace = Pace(patience.per_second)
+        self._pace = pace_of(similarity, patience.per_second)
         self._workers = Workers()
         self._lock = threading.Lock()
         weakref.finalize(self, self._workers.close)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Threads cannot be sent to another process, and what is declared is enough to begin anew.
-        return Caller, (self.patience,)
+        return Caller, (self.patience, self._similarity)
 
     def threads(self, similarity: Similarity, n_jobs: int) -> int:
         """Return how many requests should be under way at once."""
@@ -115,7 +117,7 @@ class Caller:
             except LateError:
                 raise self._too_long() from None
         if self.patience is NO_PATIENCE:
-            return function(*args)
+            return _called(function, args)
         once = partial(self._now, function, args)
         return _at_once(self._attempts(once, _sleep, patient=patient))
 
@@ -224,12 +226,12 @@ class Caller:
         """Call a plain function, in a thread if it may take too long."""
         timeout = self.patience.timeout
         if timeout is None:
-            return function(*args)
+            return _called(function, args)
         if self._workers.hung >= _MOST_HUNG:
             message = f"{_MOST_HUNG} earlier calls have not come back yet; no further one is made."
             raise FewpairsError(message)
         try:
-            return self._workers.call(function, args, timeout)
+            return self._workers.call(_called, (function, args), timeout)
         except LateError:
             raise self._too_long() from None
 
@@ -267,8 +269,24 @@ async def _survived(function: Function, args: tuple[Any, ...]) -> Any:
     try:
         return await function(*args)
     except (SystemExit, KeyboardInterrupt) as error:  # would end the loop for everybody
-        message = f"the function has raised {type(error).__name__}"
-        raise RuntimeError(message) from error
+        raise _failure(error) from error
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():  # by us, and not within the function
+            raise
+        raise _failure(error) from error
+
+
+def _called(function: Function, args: tuple[Any, ...]) -> Any:
+    try:
+        return function(*args)
+    except asyncio.CancelledError as error:  # of a loop of its own: no sign to end the program
+        raise _failure(error) from error
+
+
+def _failure(error: BaseException) -> RuntimeError:
+    """Return what stands for an exception that would mean something else to us."""
+    return RuntimeError(f"the function has raised {type(error).__name__}")
 
 
 def _explain(error: Exception, attempts: int, asked: float) -> None:
