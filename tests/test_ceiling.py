@@ -153,3 +153,39 @@ def test_a_search_that_would_pass_the_ceiling_is_refused_before_it_pays():
                 **more,
             )
         assert len(counter.asked) < 20  # the candidate, and a few in both orders
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_lists_of_neighbours_keep_below_the_ceiling(symmetric):
+    points = np.random.default_rng(0).normal(size=(2000, 8))
+    similarity = fp.VectorSimilarity("rbf", gamma=0.1)
+    if not symmetric:
+        similarity = fp.similarity(
+            similarity.block, kind="block", symmetric=False, block_size=(64, 512)
+        )
+    guide = points[:, :6] + 0.3 * np.random.default_rng(1).normal(size=(2000, 6))
+    options = {"k": 5, "guide": guide, "random_state": 0, "all_pairs": False}
+    fp.find_nearest(points[:300], similarity, **options | {"guide": guide[:300]})  # compiled
+    peaks, recalls = [], []
+    for ceiling in (None, "20 MB"):
+        tracemalloc.start()
+        try:
+            found = fp.find_nearest(points, similarity, budget=0.1, max_memory=ceiling, **options)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+        recalls.append(found.recall.value)
+        del found
+    assert peaks[1] < 20e6
+    assert peaks[0] > 30e6
+    assert 0.2 < recalls[1] < recalls[0]
+    asked = []
+
+    def counted(a, b):
+        asked.append(1)
+        return 0.0
+
+    plain = fp.similarity(counted, kind="pair", symmetric=symmetric)
+    with pytest.raises(MemoryCeilingError, match="5 candidates of each of 2,000 items"):
+        fp.find_nearest(points, plain, budget=0.1, max_memory="2 MB", **options)
+    assert len(asked) < 20  # a few in both orders

@@ -171,6 +171,18 @@ def require_memory(
         )
 
 
+def at_a_time(most: int, each: float) -> int:
+    """Return how many things of a long list are worked on at once: under a low ceiling, fewer.
+
+    Parameters
+    ----------
+    most : int
+    each : float
+        Bytes that one of them takes meanwhile; all may take a quarter of the ceiling.
+    """
+    return int(max(1, min(most, memory_ceiling() // (4 * each))))
+
+
 def announce(kernel: Any, what: str) -> None:
     """Tell, once, that a kernel is about to be compiled, which takes some seconds.
 

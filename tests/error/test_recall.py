@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from fewpairs.error.audited import state_given
-from fewpairs.error.recall import blind_pairs, check_recall, state_recall
+from fewpairs.error.recall import blind_pairs, check_recall, leave_to_miss, state_recall
 from fewpairs.error.shares import least_mean, mean_of_others, most_mean, rows_for
 from fewpairs.errors import InputError
 
@@ -130,6 +130,45 @@ def test_fewer_missed_than_allowed_is_no_merit():
         careless += low_end(known, rest, drawn, missed) > truth
     assert false / 2000 < 0.045 + 3 * np.sqrt(0.045 / 2000)
     assert careless > false
+
+
+@pytest.mark.parametrize("total", [400, 800, 1600])
+@pytest.mark.parametrize("step", [1, 37])
+def test_leave_to_miss_that_grows_with_what_is_found_is_no_flattery(total, step):
+    """Drawn when 400 were found, with leave to miss none; then found are more."""
+    rng = np.random.default_rng(2)
+    rest, found = 20_000, 400
+    drawn = blind_pairs(0.95, found, rest)
+    leave = {
+        reached: leave_to_miss(0.95, reached, rest=rest, drawn=drawn, most=40)
+        for reached in range(found, found + total + 1, step)
+    }
+    assert list(leave.values()) == sorted(leave.values())
+    assert leave[found] == 0
+    if total == 1600:
+        assert leave[max(leave)] > 5
+    false, runs = 0, 3000
+    for _ in range(runs):
+        # The matches beyond the first 400 in the order of the search.
+        mine = np.flatnonzero(rng.random(total) < drawn / rest)
+        for reached, may_miss in leave.items():
+            missed = int((mine >= reached - found).sum())
+            if missed <= may_miss:
+                break
+        stepped = reached > found
+        low = low_end(reached + missed, rest, drawn, missed, may_miss if stepped else 0)
+        false += low > (reached + missed) / (found + total)
+    assert false / runs < 0.045 + 3 * np.sqrt(0.045 / runs)
+
+
+@pytest.mark.parametrize("found", [100, 700, 5_000])
+def test_leave_to_miss_is_the_most_that_states_the_recall(found):
+    rest, drawn = 30_000, 2_400
+    may_miss = leave_to_miss(0.9, found, rest=rest, drawn=drawn, most=60)
+    missing = int(found / 9)
+    assert may_miss == 0 or stats.hypergeom.cdf(may_miss, rest, missing + 1, drawn) <= 0.045
+    assert may_miss == 60 or stats.hypergeom.cdf(may_miss + 1, rest, missing + 1, drawn) > 0.045
+    assert leave_to_miss(0.9, found, rest=rest, drawn=drawn, before=60, most=60) == 60
 
 
 @pytest.mark.parametrize("wrong", [0, 1, 1.5, -0.1, "0.9", None, True, float("nan")])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import mmap
 import os
 import random
 import signal
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -28,6 +30,7 @@ from fewpairs.oracle.journal.blocks import read_block
 from fewpairs.oracle.journal.folder import Folder
 from fewpairs.oracle.journal.folding import read_tail
 
+real_mmap = mmap.mmap
 WORDS = [f"{a}{k * k}" for k in range(12) for a in ("ape", "bee", "cat")]
 
 
@@ -48,7 +51,7 @@ class FaultyFiles:
         Whether all later calls fail as well, as they do when a disk is full or a process is dead.
     """
 
-    CALLS = ("open", "fsync", "replace", "rename", "mkdir", "write", "unlink")
+    CALLS = ("open", "fsync", "replace", "rename", "mkdir", "write", "unlink", "posix_fallocate")
 
     def __init__(self, fail_at=None, error=None, lasting=True):
         self.fail_at, self.error, self.lasting = fail_at, error, lasting
@@ -66,9 +69,12 @@ class FaultyFiles:
     @contextmanager
     def installed(self, monkeypatch):
         with monkeypatch.context() as patch:
-            for name in self.CALLS:
+            for name in filter(partial(hasattr, os), self.CALLS):
                 patch.setattr(os, name, self._wrapped(name, getattr(os, name)))
             patch.setattr(io, "open", self._opened(io.open))
+            if self.error is None:
+                # No system call, but a process may be killed there as well.
+                patch.setattr(mmap, "mmap", partial(_Mapped, self))
             yield self
 
     def _wrapped(self, name, call):
@@ -100,6 +106,20 @@ class FaultyFiles:
             return opened
 
         return instead
+
+
+class _Mapped:
+    """Memory of a file, in which half of what is stored may be the last that is."""
+
+    def __init__(self, faults, handle, size):
+        self._faults, self._memory = faults, real_mmap(handle, size)
+        self.close = self._memory.close
+
+    def __setitem__(self, where, data):
+        if self._faults.reached():
+            self._memory[where.start : where.start + len(data) // 2] = data[: len(data) // 2]
+            raise self._faults.fault()
+        self._memory[where] = data
 
 
 class _Writing:

@@ -255,6 +255,44 @@ def test_calls_begin_no_faster_than_allowed():
     assert faulty.begun[-1] - faulty.begun[0] >= 19 / 200 * 0.99
 
 
+class Clock:
+    """Time that passes only while somebody waits."""
+
+    def __init__(self, monkeypatch):
+        self.now = 0.0
+        clock = SimpleNamespace(monotonic=lambda: self.now, time=time.time)
+        monkeypatch.setattr("fewpairs.oracle.waiting.time", clock)
+        monkeypatch.setattr("fewpairs.oracle.calls._sleep", self.sleep)
+
+    async def sleep(self, seconds):
+        self.now += seconds
+
+
+@pytest.mark.parametrize("again", ["the same", "made anew", "declared by the run"])
+def test_a_pace_is_kept_across_calls(monkeypatch, again):
+    clock, begun = Clock(monkeypatch), []
+
+    def judge(a, b):
+        begun.append(clock.now)
+        return 1.0
+
+    def made(**more):
+        return fp.similarity(judge, kind="pair", symmetric=True, name=f"paced {again}", **more)
+
+    similarity = made(per_second=4)
+    for _ in range(5):
+        if again == "declared by the run":
+            fp.Oracle([1, 2], made().with_patience(per_second=4)).entries([0], [1])
+        else:
+            fp.score_pairs(similarity if again == "the same" else made(per_second=4), [1], [2])
+    assert begun == [0.0, 0.25, 0.5, 0.75, 1.0]
+    # Another one has its own, and so has the same at another rate.
+    other = fp.similarity(judge, kind="pair", symmetric=True, name=f"other {again}", per_second=4)
+    fp.score_pairs(other, [1], [2])
+    fp.score_pairs(made(per_second=5), [1], [2])
+    assert begun[5:] == [1.0, 1.0]
+
+
 def test_a_rest_is_for_everybody():
     pace = Pace(None)
     assert pace.turn() == 0
@@ -299,6 +337,23 @@ def test_an_async_function_may_end_the_program_without_ending_the_loop():
     with pytest.raises(FailedCallError, match="SystemExit"):
         fp.score_pairs(similarity, [1], [2])
     test_an_async_similarity_can_be_symmetrized("pair")
+
+
+@pytest.mark.parametrize("kind", ["pair", "pairs", "block"])
+@pytest.mark.parametrize("timeout", [None, 30.0])
+def test_a_function_that_raises_cancelled_has_failed_like_any_other(kind, later, timeout):
+    # Of a client's own task, say: not a sign that anybody wants to end the run.
+    faulty = FaultySimilarity(MATRIX, {1: asyncio.CancelledError()})
+    similarity = faulty.similarity(kind, later=later, retry=1, timeout=timeout, block_size=16)
+    quiet = dense(FaultySimilarity(MATRIX).similarity(kind, block_size=16))
+    np.testing.assert_array_equal(dense(similarity), quiet)
+    down = FaultySimilarity(MATRIX, pairs={(0, 5): asyncio.CancelledError()})
+    failing = down.similarity(kind, later=later, timeout=timeout, block_size=16)
+    with pytest.raises(FailedCallError, match="CancelledError") as caught:
+        fp.score_pairs(failing, [0], [5])
+    assert caught.value.pair == (0, 0)
+    scores = fp.score_pairs(failing.with_patience(on_error="skip"), range(1, 7), [5] * 6)
+    np.testing.assert_array_equal(scores, MATRIX[1:7, 5])
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import mmap
+import os
 import shutil
 import threading
 import time
@@ -13,9 +16,11 @@ import pytest
 import fewpairs as fp
 from fewpairs.errors import AsymmetryError, JournalWarning, NewerVersionError
 from fewpairs.oracle import calls, hearing
+from fewpairs.oracle.journal import growing
 from fewpairs.oracle.journal.folder import Folder
 from fewpairs.oracle.journal.folding import read_tail
-from fewpairs.oracle.journal.tail import FORMAT, VERSION
+from fewpairs.oracle.journal.growing import Growing
+from fewpairs.oracle.journal.tail import FORMAT, FRAME, VERSION, Tail
 from fewpairs.oracle.journal.upkeep import compact, faults, holdings, values_of
 
 WORDS = [f"{a}{k * k}" for k in range(10) for a in ("ape", "bee", "cat")]
@@ -97,6 +102,16 @@ def tail_in(folder):
     return shelf, tail
 
 
+def filled(tail):
+    """What a tail holds, without the room that was made for more."""
+    data = tail.read_bytes()
+    at = len(b"\n".join(data.split(b"\n", 3)[:3])) + 1
+    while at + FRAME.size <= len(data) and (length := FRAME.unpack_from(data, at)[0]):
+        at += FRAME.size + length
+    assert not any(data[at:])
+    return data[:at]
+
+
 @pytest.mark.parametrize(
     ("kind", "n_jobs", "at"),
     [("pair", 1, 60), ("pair", 3, 60), ("pairs", 1, 6), ("block", 1, 14), ("later", 1, 60)],
@@ -121,13 +136,18 @@ def test_nothing_that_was_answered_is_asked_for_again(tmp_path, kind, n_jobs, at
 
 def test_quick_answers_are_told_together(tmp_path, monkeypatch):
     told = []
-    tell = calls.Gathered.tell
+    tell, singly = calls.Gathered.tell, Tail.singly
 
     def counted(self, to, places, *, at_once):
         told.append(at_once)
         tell(self, to, places, at_once=at_once)
 
+    def counted_singly(self, request, pairs):
+        write = singly(self, request, pairs)
+        return lambda k, value: (told.append(True), write(k, value))
+
     monkeypatch.setattr(calls.Gathered, "tell", counted)
+    monkeypatch.setattr(Tail, "singly", counted_singly)
     monkeypatch.setattr(hearing, "SLOW", np.inf)
     monkeypatch.setattr(hearing, "OFTEN", np.inf)
     watched = Watched()
@@ -140,29 +160,31 @@ def test_quick_answers_are_told_together(tmp_path, monkeypatch):
     assert sum(told) == len(watched.asked) / 2
 
 
-def test_a_tail_that_was_cut_off_anywhere_gives_what_was_before(tmp_path):
+@pytest.mark.parametrize("room", [0, 1000])
+def test_a_tail_that_was_cut_off_anywhere_gives_what_was_before(tmp_path, room):
     left, watched, exact = killed(tmp_path, at=40)
     shelf, tail = tail_in(left)
-    whole = tail.read_bytes()
+    whole = filled(tail)
     counts = []
     for end in range(0, len(whole) + 1, 7):
-        tail.write_bytes(whole[:end])
+        tail.write_bytes(whole[:end] + bytes(room))
         block, good = read_tail(tail, shelf.checksum) if end > 120 else (None, True)
         assert good, end
         counts.append(0 if block is None else block.size)
     assert counts == sorted(counts)
     assert counts[0] == 0
     assert counts[-1] >= len(watched.at_picture) - 1
-    tail.write_bytes(whole[:-3])
+    tail.write_bytes(whole[:-12] + bytes(room))  # not of a value alone, which may end in zeros
     again = Watched()
     assert np.array_equal(run(again, left), exact)  # and no warning: that is how a kill looks
     assert len(again.asked) == len(watched.asked) - len(watched.at_picture) + 1
 
 
-def test_every_flipped_byte_of_a_tail_is_noticed(tmp_path):
+@pytest.mark.parametrize("room", [0, 1000])
+def test_every_flipped_byte_of_a_tail_is_noticed(tmp_path, room):
     left, watched, _ = killed(tmp_path, at=8)
     shelf, tail = tail_in(left)
-    whole = tail.read_bytes()
+    whole = filled(tail)
     names = {}
     for block in [read_tail(tail, shelf.checksum)[0]]:
         for record in block.records:
@@ -170,7 +192,8 @@ def test_every_flipped_byte_of_a_tail_is_noticed(tmp_path):
             names |= dict(zip(zip(i, j, strict=True), record.values.tolist(), strict=True))
     assert len(names) == len(watched.at_picture)
     for k in range(len(whole)):
-        tail.write_bytes(whole[:k] + bytes([whole[k] ^ 0x10]) + whole[k + 1 :])
+        flipped = whole[:k] + bytes([whole[k] ^ 0x10]) + whole[k + 1 :]
+        tail.write_bytes(flipped + bytes(room))
         try:
             block, _ = read_tail(tail, shelf.checksum)
         except fp.errors.FileFormatError:
@@ -186,7 +209,7 @@ def test_every_flipped_byte_of_a_tail_is_noticed(tmp_path):
 def test_a_damaged_tail_is_set_aside_and_what_is_before_the_damage_kept(tmp_path):
     left, watched, exact = killed(tmp_path, at=40)
     _, tail = tail_in(left)
-    whole = bytearray(tail.read_bytes())
+    whole = bytearray(filled(tail))
     whole[len(whole) // 2] ^= 1
     tail.write_bytes(whole)
     again = Watched()
@@ -253,7 +276,7 @@ def test_ctrl_c_at_any_moment_of_a_request_loses_no_answer(tmp_path, monkeypatch
 
 
 def test_ctrl_c_with_the_last_answer_of_a_request_is_not_forgotten():
-    def tell(*_):
+    def tell(*_, at_once):
         raise KeyboardInterrupt
 
     found = calls.Caller().each(lambda a, b: float(a == b), [("a", "b")], tell)
@@ -282,3 +305,66 @@ def test_single_precision_is_rounded_in_a_tail_too(tmp_path):
     again = Watched()
     assert np.array_equal(run(again, tmp_path / "left"), exact)
     assert len(again.asked) == len(watched.asked) - len(watched.at_picture)
+
+
+def test_a_tail_that_was_just_being_made_holds_nothing_and_is_no_damage(tmp_path):
+    left, watched, exact = killed(tmp_path)
+    _, tail = tail_in(left)
+    tail.write_bytes(bytes(2**16))
+    again = Watched()
+    assert np.array_equal(run(again, left), exact)
+    assert len(again.asked) == len(watched.asked)
+
+
+def without(monkeypatch, fault):
+    def refused(*_):
+        raise OSError(fault, os.strerror(fault))
+
+    monkeypatch.setattr(os, "posix_fallocate", refused)
+
+
+@pytest.mark.parametrize("fault", [errno.EOPNOTSUPP, errno.ENOSPC, errno.EFBIG])
+def test_where_no_room_can_be_made_answers_are_written(tmp_path, monkeypatch, fault):
+    without(monkeypatch, fault)
+    left, watched, exact = killed(tmp_path)
+    _, tail = tail_in(left)
+    assert tail.read_bytes() == filled(tail)
+    again = Watched()
+    assert np.array_equal(run(again, left), exact)
+    assert not set(again.asked) & set(watched.at_picture)
+
+
+def test_a_system_that_cannot_make_room_writes(tmp_path, monkeypatch):
+    monkeypatch.delattr(os, "posix_fallocate", raising=False)
+    file = Growing(tmp_path / "a")
+    assert file.append(b"some")
+    assert file.append(b"thing")
+    assert (tmp_path / "a").read_bytes() == b"something"
+    file.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="no room can be made here")
+def test_a_file_grows_in_memory_and_ends_where_it_was_filled(tmp_path, monkeypatch):
+    monkeypatch.setattr(growing, "_ROOM", mmap.PAGESIZE)
+    file, parts = Growing(tmp_path / "a"), [bytes([k]) * (k * 97) for k in range(1, 120)]
+    for k, part in enumerate(parts):
+        assert file.append(part)
+        held = (tmp_path / "a").read_bytes()  # by anybody, before it is closed
+        assert held.startswith(b"".join(parts[: k + 1]))
+        assert not any(held[sum(map(len, parts[: k + 1])) :])
+    file.close()
+    assert (tmp_path / "a").read_bytes() == b"".join(parts)
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="no room can be made here")
+def test_where_no_more_room_can_be_made_what_is_there_stays(tmp_path, monkeypatch):
+    monkeypatch.setattr(growing, "_ROOM", mmap.PAGESIZE)
+    file = Growing(tmp_path / "a")
+    assert file.append(b"x" * 4000)
+    without(monkeypatch, errno.ENOSPC)
+    assert file.append(b"y" * 4000)
+    assert (tmp_path / "a").read_bytes() == b"x" * 4000 + b"y" * 4000
+    monkeypatch.setattr(os, "write", lambda _handle, data: len(data) // 2)
+    assert not file.append(b"z" * 10)
+    file.close()
+    assert (tmp_path / "a").read_bytes() == b"x" * 4000 + b"y" * 4000

@@ -12,12 +12,14 @@ from fewpairs.candidates.nearby import nearest_by_cells
 from fewpairs.candidates.rows import GROUP, largest_of_rows
 from fewpairs.candidates.tiles import in_order
 from fewpairs.numerics import parts
-from fewpairs.parallel import count_jobs, require_memory
+from fewpairs.parallel import at_a_time, count_jobs, require_memory
 
 #: Pairs of which every product is computed: 50,000 items on both sides, 15 s at 128 dimensions.
 EXACT_UP_TO = 5 * 10**9 // 2
 #: Products that are held at a time by a thread: 32 MB.
 _HELD = 2**23
+#: Bytes of each of them, with the copies that sorting makes.
+_WHILE_SORTED = 24
 
 
 class Nearest(NamedTuple):
@@ -112,6 +114,7 @@ def _among_all(
         columns[rows] = np.take_along_axis(found, order, axis=1)
         products[rows] = np.take_along_axis(values, order, axis=1)
 
-    for _ in in_order(fill, parts(n, max(1, _HELD // (groups * GROUP))), n_jobs):
+    held = at_a_time(_HELD, _WHILE_SORTED * n_jobs)
+    for _ in in_order(fill, parts(n, max(1, held // (groups * GROUP))), n_jobs):
         pass
     return columns, products

@@ -15,6 +15,7 @@ from scipy import stats
 from fewpairs.arrays import FloatArray, is_number
 from fewpairs.error.unreached import fewest_unreached, most_unreached
 from fewpairs.errors import InputError
+from fewpairs.numerics import most_affordable
 
 #: What may lie outside of the interval: nearly all of the 5 % on the side that matters, and what is
 #: left for a second draw.
@@ -192,7 +193,52 @@ def blind_pairs(
     number of matches that may be missing beside the M in the answer: about 59/M of all pairs for
     R = 0.95.
     """
-    return blind_pairs_for(int((1 - recall) / recall * matches), rest, missed=missed, tail=tail)
+    return blind_pairs_for(_may_be_missing(recall, matches), rest, missed=missed, tail=tail)
+
+
+def leave_to_miss(
+    recall: float,
+    found: int,
+    *,
+    rest: int,
+    drawn: int,
+    before: int = 0,
+    most: int,
+    tail: float = LOW_TAIL,
+) -> int:
+    """Return how many of the drawn matches a search need not reach by now.
+
+    As many as state the recall with what the search itself has found. This grows with what was
+    found, and depends on nothing else, so that it is as good as fixed at the draw. For as long as
+    the claim would be false, the last moment is the one at which the most may be missed and the
+    fewest are: who stopped before would have stopped then, and that has the chance `tail`.
+
+    Parameters
+    ----------
+    recall : float
+    found : int
+        Matches that the search has reached.
+    rest, drawn : int
+        Pairs that could be drawn, and that were.
+    before : int, default=0
+        What it had leave to miss before.
+    most : int
+        No more than these.
+    tail : float
+        Chance of being too sure.
+
+    Returns
+    -------
+    int
+    """
+    missing = _may_be_missing(recall, found)
+    return most_affordable(
+        lambda missed: most_unreached(missed, rest, drawn, tail), most, missing, least=before
+    )
+
+
+def _may_be_missing(recall: float, matches: int) -> int:
+    return int((1 - recall) / recall * matches)
 
 
 def blind_pairs_for(missing: int, rest: int, *, missed: int = 0, tail: float = LOW_TAIL) -> int:

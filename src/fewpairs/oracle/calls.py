@@ -8,18 +8,18 @@ import time
 import weakref
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from functools import partial
+from math import isfinite
 from typing import Any, TypeAlias
 
 from fewpairs.errors import FewpairsError, HungCallsWarning, warn
 from fewpairs.oracle import hearing
 from fewpairs.oracle.elsewhere import LateError, Workers, run_async
-from fewpairs.oracle.waiting import LONGEST_WAIT, Pace, asked_for, backoff
+from fewpairs.oracle.hearing import Single, Told
+from fewpairs.oracle.waiting import LONGEST_WAIT, asked_for, backoff, pace_of
 from fewpairs.similarities.base import Pair, Similarity, is_async
 from fewpairs.similarities.patience import NO_PATIENCE, Patience
 
 Function: TypeAlias = Callable[..., Any]
-#: Takes places, answers, and whether they should be safe before anything else is done.
-Told: TypeAlias = Callable[[list[int], list[Any], bool], None]
 
 #: Calls of an async function under way at once, where nothing is declared.
 _IN_FLIGHT = 8
@@ -57,7 +57,7 @@ class Gathered:
         """Tell of the answers at some places."""
         there = [k for k in places if self.answers[k] is not _NOTHING]
         if there:
-            told(there, [self.answers[k] for k in there], at_once)
+            told(there, [self.answers[k] for k in there], at_once=at_once)
 
 
 class Caller:
@@ -66,6 +66,8 @@ class Caller:
     Parameters
     ----------
     patience : Patience
+    similarity : str, default=""
+        Its fingerprint: callers of the same one keep its pace together.
 
     Attributes
     ----------
@@ -75,17 +77,17 @@ class Caller:
         Calls that took too long, and were left to themselves.
     """
 
-    def __init__(self, patience: Patience = NO_PATIENCE) -> None:
-        self.patience = patience
+    def __init__(self, patience: Patience = NO_PATIENCE, similarity: str = "") -> None:
+        self.patience, self._similarity = patience, similarity
         self.retried = self.hung = 0
-        self._pace = Pace(patience.per_second)
+        self._pace = pace_of(similarity, patience.per_second)
         self._workers = Workers()
         self._lock = threading.Lock()
         weakref.finalize(self, self._workers.close)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Threads cannot be sent to another process, and what is declared is enough to begin anew.
-        return Caller, (self.patience,)
+        return Caller, (self.patience, self._similarity)
 
     def threads(self, similarity: Similarity, n_jobs: int) -> int:
         """Return how many requests should be under way at once."""
@@ -115,7 +117,7 @@ class Caller:
             except LateError:
                 raise self._too_long() from None
         if self.patience is NO_PATIENCE:
-            return function(*args)
+            return _called(function, args)
         once = partial(self._now, function, args)
         return _at_once(self._attempts(once, _sleep, patient=patient))
 
@@ -126,35 +128,46 @@ class Caller:
         so long that they should be safe before the next.
         """
         gathered = Gathered(len(pairs))
-        untold, told_at = 0, time.perf_counter()
-        answered_at = told_at
         try:
             if is_async(function):
                 work = self._side_by_side(function, pairs, gathered, told)
                 run_async(work, self.patience.timeout)
-                return gathered
-            for k, (a, b) in enumerate(pairs):
-                try:
-                    gathered.answers[k] = self.call(function, a, b)
-                except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it raises
-                    gathered.failures[k] = error
-                    if self.patience.on_error != "skip" or isinstance(error, SystemExit):
-                        break
-                if told is None:
-                    continue
-                now = time.perf_counter()
-                if now - answered_at >= hearing.SLOW or now - told_at >= hearing.OFTEN:
-                    gathered.tell(told, range(untold, k + 1), at_once=True)
-                    untold, told_at = k + 1, now
-                answered_at = now
-            if told is not None:
-                gathered.tell(told, range(untold, len(pairs)), at_once=False)
+            else:
+                self._one_by_one(function, pairs, gathered, told)
         except LateError:  # the loop itself hangs, whichever of the pairs under way did it
             first = next(k for k, answer in enumerate(gathered.answers) if answer is _NOTHING)
             gathered.failures[first] = self._too_long()
         except BaseException as error:  # noqa: BLE001 - Ctrl-C: what was answered is kept
             gathered.interrupt = error
         return gathered
+
+    def _one_by_one(
+        self, function: Function, pairs: list[Pair], gathered: Gathered, told: Told | None
+    ) -> None:
+        untold, told_at = 0, time.perf_counter()
+        answered_at = told_at
+        single: Single | None = None
+        for k, (a, b) in enumerate(pairs):
+            answer = _NOTHING
+            try:
+                answer = gathered.answers[k] = self.call(function, a, b)
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it raises
+                gathered.failures[k] = error
+                if self.patience.on_error != "skip" or isinstance(error, SystemExit):
+                    break
+            if told is None:
+                continue
+            now = time.perf_counter()
+            if now - answered_at >= hearing.SLOW or now - told_at >= hearing.OFTEN:
+                if untold == k and isinstance(answer, float) and isfinite(answer):
+                    single = single or told.singly()
+                    single(k, answer)
+                else:
+                    gathered.tell(told, range(untold, k + 1), at_once=True)
+                untold, told_at = k + 1, now
+            answered_at = now
+        if told is not None:
+            gathered.tell(told, range(untold, len(pairs)), at_once=False)
 
     async def _side_by_side(
         self, function: Function, pairs: list[Pair], gathered: Gathered, told: Told | None
@@ -213,12 +226,12 @@ class Caller:
         """Call a plain function, in a thread if it may take too long."""
         timeout = self.patience.timeout
         if timeout is None:
-            return function(*args)
+            return _called(function, args)
         if self._workers.hung >= _MOST_HUNG:
             message = f"{_MOST_HUNG} earlier calls have not come back yet; no further one is made."
             raise FewpairsError(message)
         try:
-            return self._workers.call(function, args, timeout)
+            return self._workers.call(_called, (function, args), timeout)
         except LateError:
             raise self._too_long() from None
 
@@ -256,8 +269,24 @@ async def _survived(function: Function, args: tuple[Any, ...]) -> Any:
     try:
         return await function(*args)
     except (SystemExit, KeyboardInterrupt) as error:  # would end the loop for everybody
-        message = f"the function has raised {type(error).__name__}"
-        raise RuntimeError(message) from error
+        raise _failure(error) from error
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():  # by us, and not within the function
+            raise
+        raise _failure(error) from error
+
+
+def _called(function: Function, args: tuple[Any, ...]) -> Any:
+    try:
+        return function(*args)
+    except asyncio.CancelledError as error:  # of a loop of its own: no sign to end the program
+        raise _failure(error) from error
+
+
+def _failure(error: BaseException) -> RuntimeError:
+    """Return what stands for an exception that would mean something else to us."""
+    return RuntimeError(f"the function has raised {type(error).__name__}")
 
 
 def _explain(error: Exception, attempts: int, asked: float) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
@@ -14,7 +14,7 @@ from fewpairs.items.items import Items
 from fewpairs.numerics import parts
 from fewpairs.oracle import hearing
 from fewpairs.oracle.calls import Caller
-from fewpairs.oracle.hearing import Heard
+from fewpairs.oracle.hearing import Heard, Single
 from fewpairs.oracle.outcome import Outcome, answered, checked, raised
 from fewpairs.oracle.requests import Rectangle, Request, Scattered
 from fewpairs.similarities.base import Similarity
@@ -116,19 +116,8 @@ def _pair_by_pair(
     pairs = list(zip(left.take(rows), right.take(columns), strict=True))
     kind = type(request) if isinstance(request, Scattered) else Scattered
 
-    def told(places: list[int], answers: list[Any], at_once: bool) -> None:
-        assert heard is not None  # noqa: S101 - or nothing is told
-        first = answers[0]
-        if len(places) == 1 and at_once and type(first) is float and isfinite(first):
-            heard.one(kind, int(rows[places[0]]), int(columns[places[0]]), first)
-            return
-        at = places if len(places) > 1 else slice(places[0], places[0] + 1)
-        some = kind(rows[at], columns[at])
-        plain = all(type(answer) is float and isfinite(answer) for answer in answers)
-        values = np.array(answers) if plain else answered(answers, left, right, some).values
-        heard(some, values, at_once=at_once)
-
-    gathered = caller.each(similarity.pair, pairs, None if heard is None else told)
+    told = None if heard is None else _Told(heard, left, right, kind(rows, columns))
+    gathered = caller.each(similarity.pair, pairs, told)
     there = gathered.places
     if len(there) == len(pairs):
         outcome = answered(gathered.answers, left, right, request)
@@ -149,6 +138,27 @@ def _pair_by_pair(
         single = Scattered(rows[at : at + 1], columns[at : at + 1])
         error, skipped = raised(failed[at], left, right, single), False
     return Outcome(values, asked, None if interrupt else error, interrupt, skipped)
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """Tells of answers to a list of pairs as they come."""
+
+    heard: Heard
+    left: Items
+    right: Items
+    pairs: Scattered
+
+    def __call__(self, places: list[int], answers: list[Any], *, at_once: bool) -> None:
+        some = type(self.pairs)(self.pairs.rows[places], self.pairs.columns[places])
+        plain = all(type(answer) is float and isfinite(answer) for answer in answers)
+        values = (
+            np.array(answers) if plain else answered(answers, self.left, self.right, some).values
+        )
+        self.heard(some, values, at_once=at_once)
+
+    def singly(self) -> Single:
+        return self.heard.singly(type(self.pairs), self.pairs.rows, self.pairs.columns)
 
 
 def _around_failures(

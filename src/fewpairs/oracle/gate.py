@@ -206,7 +206,9 @@ class Gate(Asking):
     def _new_caller(self, *, resumable: bool) -> Caller:
         """Make what calls the similarity; what is asked of a finished matrix needs every pair."""
         patience = self.similarity.patience
-        return Caller(patience if resumable else patience.strict)
+        # Fingerprints of some similarities take their time, and few have a pace to keep.
+        name = "" if patience.per_second is None else self.similarity.fingerprint
+        return Caller(patience if resumable else patience.strict, name)
 
     def _prepared(self, items: Items) -> Items:
         prepared: Any = self.similarity.prepare(items)

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Self
 
-from fewpairs.arrays import FloatArray
+from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.errors import FewpairsError, SimilarityError, UnwritableError
 from fewpairs.items.items import Items
 from fewpairs.oracle.calls import Caller
 from fewpairs.oracle.evaluation import evaluate
-from fewpairs.oracle.hearing import Heard
+from fewpairs.oracle.hearing import Heard, Single
 from fewpairs.oracle.journal.identity import recorder_of
 from fewpairs.oracle.journal.journal import Journal, JournalOption, as_journal
 from fewpairs.oracle.journal.recorder import Recorder
@@ -41,9 +41,9 @@ class _Hearing:
                 return  # must not be found again
         self.recorder.hear(self.request, part, values, at_once=at_once)
 
-    def one(self, kind: type[Scattered], row: int, column: int, value: float) -> None:
-        """Take one answer."""
-        self.recorder.hear_one(self.request, kind, row, column, value)
+    def singly(self, kind: type[Scattered], rows: IntArray, columns: IntArray) -> Single:
+        """Return what takes answers one by one."""
+        return self.recorder.hear_singly(self.request, kind, rows, columns)
 
 
 class Recorded:

@@ -97,3 +97,18 @@ class Pace:
         """Let nobody begin for a while: a service that is asked too often says so once for all."""
         with self._lock:
             self._next = max(self._next, time.monotonic() + seconds)
+
+
+_paces: dict[tuple[str, float], Pace] = {}
+_looking = threading.Lock()
+
+
+def pace_of(similarity: str, per_second: float | None) -> Pace:
+    """Return the pace of a similarity, by its fingerprint: one for all runs of this process.
+
+    A service counts calls, not runs. Without a limit every caller has its own.
+    """
+    if per_second is None or not similarity:
+        return Pace(per_second)
+    with _looking:
+        return _paces.setdefault((similarity, per_second), Pace(per_second))

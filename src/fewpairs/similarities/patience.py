@@ -32,7 +32,8 @@ class Patience:
         What the exception asks for (``retry_after``, or the header of its ``response``) counts
         instead where it is longer.
     per_second : float, optional
-        Calls that may begin in one second, over all threads.
+        Calls that may begin in one second, over all threads and runs of this process: similarities
+        with the same fingerprint and rate share it.
     max_in_flight : int, optional
         Calls of an ``async def`` function that may be under way at the same time; by default 8.
     on_error : {"error", "skip"}, default="error"

@@ -80,6 +80,7 @@ def test_leave_to_miss_is_fixed_before_the_draw(monkeypatch, drawn):
             return 1_000 if drawn else 2
 
     monkeypatch.setattr(running, "Steering", Greedy)
+    monkeypatch.setattr(Blind, "allow_for", lambda *_: None)  # but by what it finds
     counter, guides = groups(100)
     run = run_of(counter)
     stated, _ = run.carry_out(guides)
@@ -186,11 +187,11 @@ def test_a_second_draw_is_as_large_as_the_first_says(monkeypatch, drawn):
     np.testing.assert_array_equal(second.taken, first.blind.keys)
     assert second.may_miss == 0
     assert {recall for recall, *_ in asked} == {0.95}
-    # The first answer was too dear, so that the search went on for as long again, and asked anew.
+    # The first answer was too dear, so that the search went on, and asked anew.
     at_draw, once, twice = first.blind._reached_at_draw, asked[0][2], asked[1][2]
     assert once - at_draw >= max(first.count, at_draw)
     assert len(asked) == 2
-    assert twice - at_draw >= 2 * max(first.count, at_draw)
+    assert twice > once
     labels = set(first.blind._labels.matches().tolist())
     assert asked[1][1] == len(labels) + asked[1][3]
     # All that is known is in the answer, and the histogram is that of the first draw alone, with
@@ -201,6 +202,38 @@ def test_a_second_draw_is_as_large_as_the_first_says(monkeypatch, drawn):
     assert len(run._drawing._reached_before) == round(share * first.blind._reached_at_draw)
     shown = np.sort(np.concatenate([first.blind.keys, run._drawing._reached_before]))
     np.testing.assert_array_equal(values, counter.matrix[run._universe.places(shown)].ravel())
+
+
+@pytest.mark.parametrize(("more", "draws"), [(0.9, 2), (1.1, 1)])
+def test_a_second_draw_is_made_where_going_on_would_cost_more(monkeypatch, drawn, more, draws):
+    asked = []
+
+    def going_on(self):
+        asked.append(None)
+        return 300 if len(asked) == 1 else 0
+
+    monkeypatch.setattr(Run, "_going_on", going_on)
+    monkeypatch.setattr(Blind, "further", lambda *_: 300 * more)
+    monkeypatch.setattr(running, "Steering", Early)
+    monkeypatch.setattr(Run, "_draw", as_whole_numbers(Run._draw))
+    counter, guides = groups(100, vague=9.0)
+    run_of(counter).carry_out(guides)
+    assert len(drawn) == draws
+
+
+def as_whole_numbers(draw):
+    return lambda self, search, count, may_miss=0: draw(self, search, int(count), may_miss)
+
+
+def test_going_on_is_expected_to_bring_what_the_latter_half_has_brought():
+    run = run_of(groups()[0])
+    run._ranked_at_draw = 100
+    run._drawing._draws.append(SimpleNamespace(may_miss=1))
+    run._trail = [(100, 64), (200, 32), (300, 16), (400, 8), (500, 4)]
+    # From 300 to 500 a quarter is left, so that 1.5 of 4 are after log₄(4 / 1.5) times as many.
+    assert run._going_on() == pytest.approx(200 * np.log(4 / 1.5) / np.log(4))
+    run._trail = [(100, 64), (300, 4), (500, 4)]
+    assert run._going_on() == np.inf
 
 
 def test_a_second_draw_that_would_state_nothing_is_not_made(monkeypatch, drawn):

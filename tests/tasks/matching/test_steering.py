@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from fewpairs.error.recall import blind_pairs
 from fewpairs.tasks.matching.steering import Steering
@@ -26,22 +27,26 @@ def after(batches, **options):
 
 
 @pytest.mark.parametrize("ranked", [1_000, 5_000, 20_000, 60_000])
-def test_misses_cost_at_most_half_of_what_the_search_has_cost(ranked):
-    """The largest u whose blind pairs cost no more than u = 0 and half of what was ranked."""
-    state = after([(ranked, 3_000)] if ranked > 3_000 else [(ranked, ranked)])
+@pytest.mark.parametrize("last", [0, 20, 200])
+def test_as_many_may_be_missed_as_make_drawing_and_ranking_cheapest(ranked, last):
+    """Unreached matches fall with the square of what was ranked, and end at a gamma's median."""
+    state = after([(3 * ranked // 4, min(3_000, ranked // 2)), (ranked - 3 * ranked // 4, last)])
     rest = state.all_pairs - ranked
+    unreached = last / (ranked - 3 * ranked // 4) * ranked / 2
 
     def cost(missed):
-        return blind_pairs(0.95, state.found, rest, missed=missed)
+        blind = blind_pairs(0.95, state.found, rest, missed=missed)
+        ends = unreached * blind / rest / stats.gamma.ppf(0.5, missed + 1)
+        return blind + min(max(ranked * (np.sqrt(ends) - 1), 0), rest - blind)
 
-    affordable = [u for u in range(9) if cost(u) <= cost(0) + ranked / 2]
-    assert state.may_miss == affordable[-1]
-    assert state.price == cost(state.may_miss)
+    costs = [cost(missed) for missed in range(9)]
+    assert costs[state.may_miss] < 1.01 * min(costs)  # the median is rounded
+    assert state.price == blind_pairs(0.95, state.found, rest, missed=state.may_miss)
 
 
 def test_an_expensive_search_may_miss_some_and_a_cheap_one_none():
-    assert after([(500, 500)]).may_miss == 0
-    assert after([(20_000, 3_000)]).may_miss > 0
+    assert after([(500, 500), (500, 10)]).may_miss == 0
+    assert after([(20_000, 3_000), (5_000, 200)]).may_miss > 0
 
 
 def test_within_a_budget_nothing_may_be_missed():

@@ -82,7 +82,7 @@ def _payloads(path: Path, identity: str) -> tuple[str, list[bytes], bool]:
         raise damaged(path, str(error.strerror)) from error
     lines = data[: 3 * _LINE].split(b"\n", 3)
     complete = len(lines) == len(("format", "identity", "matrix", "records"))
-    if not complete and len(data) < len(FORMAT) + len(identity):
+    if not complete and len(data.rstrip(b"\0")) < len(FORMAT) + len(identity):
         return "", [], True  # it was just being made
     version = lines[0].removeprefix(FORMAT)
     if not complete or not lines[0].startswith(FORMAT) or not version.isdigit():
@@ -98,13 +98,18 @@ def _payloads(path: Path, identity: str) -> tuple[str, list[bytes], bool]:
         raise damaged(path, "it belongs to another similarity")
     at = sum(len(line) + 1 for line in lines[:3])
     found, at = _records(data, at)
-    # A record that reaches beyond the end was being written when the process was killed.
-    torn = at + FRAME.size > len(data) or at + FRAME.size + _length(data, at) > len(data)
-    return lines[2].decode("ascii", "replace"), found, at == len(data) or torn
+    return lines[2].decode("ascii", "replace"), found, _torn(data, at)
 
 
-def _length(data: bytes, at: int) -> int:
-    return int(FRAME.unpack_from(data, at)[0])
+def _torn(data: bytes, at: int) -> bool:
+    """Whether what follows the last good record was being written when the process was killed.
+
+    It reaches beyond the end; or what follows it are the zeros for which there was room.
+    """
+    if at + FRAME.size > len(data):
+        return True
+    end = at + FRAME.size + int(FRAME.unpack_from(data, at)[0])
+    return end > len(data) or (end < len(data) and not any(data[end:]))
 
 
 def _records(data: bytes, at: int) -> tuple[list[bytes], int]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fewpairs.arrays import FloatArray
+from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.errors import (
     FileFormatError,
     JournalWarning,
@@ -21,6 +21,7 @@ from fewpairs.errors import (
 )
 from fewpairs.items.items import Items
 from fewpairs.items.keys import Keys
+from fewpairs.oracle.hearing import Single
 from fewpairs.oracle.journal.blocks import Block, Record, read_block
 from fewpairs.oracle.journal.checking import compare, some
 from fewpairs.oracle.journal.folder import LOCK, SEEDS, read_json, write_json
@@ -217,15 +218,18 @@ class Recorder:
         if record is not None:
             self._writer.tail.hear(request, record, at_once=at_once)
 
-    def hear_one(
-        self, request: Request, kind: type[Scattered], row: int, column: int, value: float
-    ) -> None:
-        """Take one finite answer to a request, from any thread, and write it at once."""
+    def hear_singly(
+        self, request: Request, kind: type[Scattered], rows: IntArray, columns: IntArray
+    ) -> Single:
+        """Return what takes answers to pairs of a request one by one, and writes them at once."""
         if self._dtype == "float64":
-            self._writer.tail.hear_one(request, kind, row, column + self._shift, value)
-        else:
-            single = kind(np.array([row]), np.array([column]))
-            self.hear(request, single, np.array([value]), at_once=True)
+            return self._writer.tail.singly(request, kind(rows, columns + self._shift))
+
+        def rounded(k: int, value: float) -> None:
+            pair = kind(rows[k : k + 1], columns[k : k + 1])
+            self.hear(request, pair, np.array([value]), at_once=True)
+
+        return rounded
 
     def add(self, request: Request, values: FloatArray) -> None:
         """Take an answer, and write a block when enough has come."""

@@ -8,13 +8,13 @@ what a tail holds, the tail is removed; what a killed process has left is read b
 
 from __future__ import annotations
 
-import os
 import struct
 import threading
 import time
 import zlib
 from collections.abc import Iterable
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +23,13 @@ import numpy as np
 from fewpairs.arrays import FloatArray
 from fewpairs.items.keys import SIZE, Keys
 from fewpairs.oracle import hearing
+from fewpairs.oracle.hearing import Single
 from fewpairs.oracle.journal.blocks import KINDS, Record
 from fewpairs.oracle.journal.folder import Shelf
+from fewpairs.oracle.journal.growing import Growing
 from fewpairs.oracle.requests import Request, Scattered
 
-FORMAT, VERSION = b"fewpairs tail ", 1
+FORMAT, VERSION = b"fewpairs tail ", 2
 #: Before each record: its length, and its checksum.
 FRAME = struct.Struct("<II")
 #: A record begins so: number of the request, kind, rows, columns; then keys, then values.
@@ -57,7 +59,6 @@ class Tail:
             shelf.checksum.encode(),
             matrix.encode(),
         )
-        self._raw = keys.view(np.uint8).data
         self._lock = threading.Lock()
         self._number = self._files = 0
         self._start_anew()
@@ -71,14 +72,13 @@ class Tail:
         self._expected: dict[int, tuple[int, Request]] = {}
         #: How many answers have come of each, by its number.
         self._told: dict[int, int] = {}
-        #: What was written of requests that are under way: no block will hold it for now.
+        #: What was written of each: no block will hold it for now.
         self._ahead: dict[int, list[bytes]] = {}
         #: Answers that came too fast to be written one by one.
         self._waiting: list[tuple[int, Record]] = []
         self._replaceable: list[Path] = []
-        self._path: Path | None = None
-        self._handle: int | None = None
-        self._length, self._failed, self._last = 0, False, time.perf_counter()
+        self._file: Growing | None = None
+        self._failed, self._last = False, time.perf_counter()
 
     # ------------------------------------------------------------------ requests
 
@@ -87,6 +87,7 @@ class Tail:
         with self._lock:
             self._number += 1
             self._expected[id(request)] = self._number, request
+            self._told[self._number], self._ahead[self._number] = 0, []
 
     def hear(self, request: Request, record: Record, *, at_once: bool) -> None:
         """Take the answer to a part of a request; write it now, or soon."""
@@ -95,33 +96,44 @@ class Tail:
             if not number:
                 return  # a call that was given up has come back after all
             self._waiting.append((number, record))
-            self._told[number] = self._told.get(number, 0) + record.request.size
+            self._told[number] += record.request.size
             if at_once or time.perf_counter() - self._last >= hearing.OFTEN:
                 self._write_waiting()
 
-    def hear_one(
-        self, request: Request, kind: type[Scattered], row: int, column: int, value: float
-    ) -> None:
-        """Take one answer, and write it now: the same as `hear`, in a tenth of its time."""
-        raw = self._raw
-        with self._lock:
-            number, _ = self._expected.get(id(request), (0, None))
-            if not number:
-                return
-            payload = b"".join(
-                (
-                    BEGINNING.pack(number, KINDS.index(kind), 1, 1),
-                    raw[SIZE * row : SIZE * row + SIZE],
-                    raw[SIZE * column : SIZE * column + SIZE],
-                    _VALUE.pack(value),
-                )
-            )
-            framed = FRAME.pack(len(payload), zlib.crc32(payload)) + payload
-            self._told[number] = self._told.get(number, 0) + 1
-            self._ahead.setdefault(number, []).append(framed)
-            if self._waiting:
-                self._write_waiting()
-            self._append((framed,))
+    def singly(self, request: Request, pairs: Scattered) -> Single:
+        """Return what takes the answer to one of these pairs, and writes it now.
+
+        The same as `hear`, in a tenth of its time: all but the value is packed beforehand.
+        """
+        number, _ = self._expected.get(id(request), (0, None))
+        beginnings, each = self._beginnings(number, pairs), BEGINNING.size + 2 * SIZE
+        length = each + _VALUE.size
+        told, ahead, lock = self._told, self._ahead, self._lock
+        pack, frame, checksum = _VALUE.pack, FRAME.pack, zlib.crc32
+
+        def write(k: int, value: float) -> None:
+            payload = beginnings[each * k : each * (k + 1)] + pack(value)
+            framed = frame(length, checksum(payload)) + payload
+            with lock:
+                if number not in told:
+                    return  # a call that was given up has come back after all
+                told[number] += 1
+                ahead[number].append(framed)
+                if self._waiting:
+                    self._write_waiting()
+                self._append(framed)
+
+        return write
+
+    def _beginnings(self, number: int, pairs: Scattered) -> bytes:
+        """Pack what comes before the value in the records of single pairs."""
+        beginning = BEGINNING.pack(number, KINDS.index(type(pairs)), 1, 1)
+        table = np.empty((pairs.size, len(beginning) + 2 * SIZE), dtype=np.uint8)
+        table[:, : len(beginning)] = np.frombuffer(beginning, dtype=np.uint8)
+        keys = self._keys.view(np.uint8).reshape(-1, SIZE)
+        table[:, len(beginning) : -SIZE] = keys[pairs.rows]
+        table[:, -SIZE:] = keys[pairs.columns]
+        return table.tobytes()
 
     def kept(self, request: Request, count: int) -> None:
         """Learn that so many answers to a request are on their way to a block.
@@ -130,21 +142,19 @@ class Tail:
         """
         with self._lock:
             number, _ = self._expected.get(id(request), (0, None))
-            if self._told.get(number, 0) <= count:
-                self._expected.pop(id(request), None)
-                self._told.pop(number, None)
-                self._ahead.pop(number, None)
+            if number and self._told[number] <= count:
+                del self._expected[id(request)], self._told[number], self._ahead[number]
 
     # ------------------------------------------------------------------ files
 
     def turn(self) -> list[Path]:
         """Begin a new file; return those that the block of all that was kept will replace."""
         with self._lock:
-            self._waiting = [(n, record) for n, record in self._waiting if n in self._numbers]
+            self._waiting = [(n, record) for n, record in self._waiting if n in self._told]
             self._close()
             self._failed = False
-            if self._ahead:
-                self._append(b for payloads in self._ahead.values() for b in payloads)
+            if any(self._ahead.values()):
+                self._append(b"".join(chain.from_iterable(self._ahead.values())))
             return [] if self._failed else list(self._replaceable)
 
     def replaced(self, paths: Iterable[Path]) -> None:
@@ -159,27 +169,22 @@ class Tail:
         with self._lock:
             if needed and self._waiting:
                 self._write_waiting()
-            needed = needed or bool(self._ahead)
+            needed = needed or any(self._ahead.values())
             self._close()
             paths = self._replaceable
         if not needed:
             self.replaced(list(paths))
         self._start_anew()
 
-    @property
-    def _numbers(self) -> set[int]:
-        return {number for number, _ in self._expected.values()}
-
     def _write_waiting(self) -> None:
-        under_way = self._numbers
         payloads = []
         for number, record in self._waiting:
             payload = self._packed(number, record)
             payloads.append(payload)
-            if number in under_way:
-                self._ahead.setdefault(number, []).append(payload)
+            if number in self._told:
+                self._ahead[number].append(payload)
         self._waiting = []
-        self._append(payloads)
+        self._append(b"".join(payloads))
         self._last = time.perf_counter()
 
     def _packed(self, number: int, record: Record) -> bytes:
@@ -195,39 +200,25 @@ class Tail:
         )
         return FRAME.pack(len(payload), zlib.crc32(payload)) + payload
 
-    def _append(self, payloads: Iterable[bytes]) -> None:
+    def _append(self, data: bytes) -> None:
         if self._failed:
             return
-        data = b"".join(payloads)
-        try:
-            if self._handle is None:
-                self._open()
-                data = self._head + data
-            assert self._handle is not None  # noqa: S101 - just opened
-            if os.write(self._handle, data) == len(data):
-                self._length += len(data)
+        if self._file is None:
+            data = self._head + data
+            self._files += 1
+            try:
+                self._file = Growing(self._shelf.path / f"{self._files:08d}.tail")
+            except OSError:
+                self._failed = True
                 return
-        except OSError:
-            pass
-        # A full disk: the block that cannot be written either will say so.
-        self._failed = True
-        if self._handle is not None:
-            with suppress(OSError):
-                os.ftruncate(self._handle, self._length)
-
-    def _open(self) -> None:
-        self._files += 1
-        path = self._shelf.path / f"{self._files:08d}.tail"
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | getattr(os, "O_BINARY", 0)
-        self._handle = os.open(path, flags, 0o666)
-        self._path, self._length = path, 0
+        # Not on a full disk: the block that cannot be written either will say so.
+        self._failed = not self._file.append(data)
 
     def _close(self) -> None:
-        if self._handle is not None:
-            os.close(self._handle)
-        if self._path is not None:
-            self._replaceable.append(self._path)
-        self._handle = self._path = None
+        if self._file is not None:
+            self._file.close()
+            self._replaceable.append(self._file.path)
+            self._file = None
 
 
 def _little(values: FloatArray) -> bytes:

@@ -11,6 +11,7 @@ from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.errors import InputError
 from fewpairs.numerics import parts
 from fewpairs.oracle.oracle import Oracle
+from fewpairs.parallel import at_a_time
 from fewpairs.similarities.protocol import Similarity
 from fewpairs.tasks.matching.threshold import Threshold
 from fewpairs.tasks.matching.universe import Universe
@@ -23,8 +24,8 @@ MANY = 10_000_000
 _FEW, _TIMES = 1_000_000, 4
 #: What they give, and how to ask for them in Python and on the command line.
 ALL_PAIRS = "miss none: all_pairs=True, or --all-pairs"
-#: Entries that are looked at in one go.
-_AT_A_TIME = 2**20
+#: Entries that are looked at in one go, and bytes of each while it is asked for.
+_AT_A_TIME, _PER_ENTRY = 2**20, 150
 
 
 def evaluates_all(
@@ -123,8 +124,9 @@ def _everywhere(
 def pair_by_pair(oracle: Oracle, rows: IntArray) -> FloatArray:
     """Return whole rows without asking for an item with itself, which reads as NaN."""
     m = oracle.shape[1]
-    down, across = np.repeat(rows, m), np.tile(np.arange(m), len(rows))
-    apart = down != across if oracle.square else np.ones(len(down), dtype=bool)
-    values = np.full(len(down), np.nan)
-    values[apart] = oracle.entries(down[apart], across[apart])
-    return values.reshape(len(rows), m)
+    values = np.full((len(rows), m), np.nan)
+    for part in parts(len(rows), max(1, at_a_time(_AT_A_TIME, _PER_ENTRY) // m)):
+        down, across = np.repeat(rows[part], m), np.tile(np.arange(m), len(rows[part]))
+        apart = down != across if oracle.square else np.ones(len(down), dtype=bool)
+        values[part][apart.reshape(-1, m)] = oracle.entries(down[apart], across[apart])
+    return values

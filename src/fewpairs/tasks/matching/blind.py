@@ -17,6 +17,7 @@ from fewpairs.error.recall import (
     SECOND_TAIL,
     Recall,
     blind_pairs,
+    leave_to_miss,
     state_recall,
 )
 from fewpairs.numerics import contains, distinct, parts
@@ -62,7 +63,7 @@ class Blind:
     count : int
     rng : numpy.random.Generator
     may_miss : int, default=0
-        How many of their matches the search need not reach.
+        How many of their matches the search need not reach; see `allow_for`.
     taken : ndarray, optional
         Keys of blind pairs that were drawn before, and led to this draw: it states with so much
         more care that both statements together fail as often as one may.
@@ -91,9 +92,21 @@ class Blind:
         self._labels, self._universe = labels, universe
         self._second = tails.second
         self._tails = (tails.low, tails.high) if taken is None else (tails.second, 0.0)
-        self._may_miss, self._reached_at_draw = may_miss, len(labels)
+        self.may_miss, self._reached_at_draw = may_miss, len(labels)
         #: Matches that are known although the search has not reached them.
         self._elsewhere = np.empty(0, dtype=np.int64) if taken is None else taken
+
+    def allow_for(self, recall: float, found: int) -> None:
+        """Give leave to miss more, where the search itself has found more than at the draw."""
+        self.may_miss = leave_to_miss(
+            recall,
+            found,
+            rest=self.rest,
+            drawn=len(self.keys),
+            before=self.may_miss,
+            most=_MOST_MISSED,
+            tail=self._tails[0],
+        )
 
     def further(self, recall: float, found: int) -> int | None:
         """Return how many more blind pairs would state a recall, as it looks now.
@@ -134,7 +147,7 @@ class Blind:
             left=left,
             pairs=self._universe.size,
             met=len(self.matches),
-            may_miss=self._may_miss if len(self._labels) > self._reached_at_draw else 0,
+            may_miss=self.may_miss if len(self._labels) > self._reached_at_draw else 0,
             target=target,
             tails=self._tails,
         )

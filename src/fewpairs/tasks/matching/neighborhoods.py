@@ -10,6 +10,7 @@ from fewpairs.error.recall import Recall
 from fewpairs.guides.guides import Guide
 from fewpairs.numerics import distinct, parts
 from fewpairs.oracle.oracle import Oracle
+from fewpairs.parallel import at_a_time, memory_ceiling, require_memory
 from fewpairs.tasks.matching.all_pairs import whole_rows
 from fewpairs.tasks.matching.features import Features
 from fewpairs.tasks.matching.judges import Judges
@@ -20,8 +21,11 @@ from fewpairs.tasks.matching.row_counts import row_counts
 from fewpairs.tasks.matching.symmetry import check_symmetry
 from fewpairs.tasks.matching.universe import Universe
 
-#: Candidates of which the exact similarities are asked for at a time: some megabytes of arrays.
-_AT_A_TIME = 2**20
+#: Candidates of which the exact similarities are asked for at a time, and bytes of each meanwhile.
+_AT_A_TIME, _MEANWHILE = 2**20, 100
+#: Bytes that one candidate takes from the lists to the answer, and one entry of a row read whole:
+#: of a symmetric similarity it is a candidate of another item, too.
+_PER_CANDIDATE, _PER_ENTRY, _FOR_BOTH = 200, 40, 120
 
 
 class Neighborhoods:
@@ -91,6 +95,7 @@ class Neighborhoods:
         )
         if self._all_pairs or counts.everything:
             return self._everything()
+        self._require_memory(self._rows.k, counts.together)
         ends = np.cumsum([counts.training, counts.landmarks, counts.judges])
         training, landmarks, drawn, _ = np.split(self._rng.permutation(oracle.shape[0]), ends)
         features, known = self._learn(guides, training, landmarks)
@@ -175,7 +180,9 @@ class Neighborhoods:
         depth = max(judges.promising(left, right, self._recall), self._rows.k)
         if limited:
             depth = min(depth, self._deepest(room, len(judges.whole)))
+            depth = min(depth, self._most_that_fit(len(judges.whole)))
         while limited or depth < self._others:
+            self._require_memory(depth, len(judges.whole))
             lists = Lists(
                 universe,
                 most_similar(
@@ -193,6 +200,23 @@ class Neighborhoods:
                 return lists.up_to(max(enough, self._rows.k))
             depth += depth // 2 + 1
         return None
+
+    def _most_that_fit(self, whole: int) -> int:
+        """Return how deep lists may be under the memory ceiling."""
+        free = memory_ceiling() - self._memory_of(whole)
+        return max(int(free // (_PER_CANDIDATE * self._universe.n)), 1)
+
+    def _memory_of(self, whole: int) -> int:
+        each = _FOR_BOTH if self._universe.symmetric else _PER_ENTRY
+        return each * whole * self._universe.m
+
+    def _require_memory(self, depth: int, whole: int) -> None:
+        n = self._universe.n
+        require_memory(
+            _PER_CANDIDATE * n * depth + self._memory_of(whole),
+            f"{depth:,} candidates of each of {n:,} items, and {whole:,} whole rows",
+            "Pass a budget, or a smaller one",
+        )
 
     def _deepest(self, room: int, known: int) -> int:
         """Return how deep lists may be, at the most, of which so many pairs are evaluated."""
@@ -212,7 +236,7 @@ class Neighborhoods:
             [np.empty(0)]
             + [
                 oracle.entries(*universe.places(pairs[part]))
-                for part in parts(len(pairs), _AT_A_TIME)
+                for part in parts(len(pairs), at_a_time(_AT_A_TIME, _MEANWHILE))
             ]
         )
         self.spent["ranked"] += oracle.spent - before
@@ -231,7 +255,8 @@ class Neighborhoods:
         unread[whole] = False
         chosen = []
         width = max(1, 2 * len(pairs) // self._universe.n)
-        for part in parts(self._universe.n, max(1, _AT_A_TIME // width)):
+        held = at_a_time(_AT_A_TIME, _MEANWHILE)
+        for part in parts(self._universe.n, max(1, held // width)):
             here = [
                 slice(*np.searchsorted(side[0], (part.start, part.stop)).tolist()) for side in sides
             ]

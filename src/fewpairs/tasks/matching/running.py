@@ -78,7 +78,9 @@ class Run:
         tails = Tails() if earlier is None else earlier.tails
         self._drawing = Drawing(oracle, universe, threshold, tails, apart)
         self.spent: Spent = {"ranked": 0, "landmarks": 0, "blind": 0, "symmetry": 0}
-        self._ranked_at_draw = self._worth_digging = self._may_miss = 0
+        self._ranked_at_draw = 0
+        #: Pairs ranked, and blind matches missed, after each step since the draw.
+        self._trail: list[tuple[int, int]] = []
         self._price_of_lines = self._own_entries = 0
 
     def carry_out(self, guides: list[Guide]) -> tuple[Recall, IntArray]:
@@ -106,10 +108,8 @@ class Run:
             ):
                 self._buy(search, steering, count)
             elif not self._drawing.done and steering.is_time_to_draw:
-                self._may_miss = steering.may_miss
-                self._draw(search, steering.price, self._may_miss)
+                self._draw(search, steering.price, steering.may_miss)
                 self._ranked_at_draw = steering.ranked
-                self._worth_digging = max(len(self._drawing.first.keys), steering.ranked)
             elif (room := self._left_to_reach(search)) > 0:
                 size, matches = self._charged("ranked", search.step, min(steering.batch, room))
                 steering.ranked_batch(size, matches)
@@ -178,18 +178,38 @@ class Run:
         if not self._drawing.done:
             return False
         first = self._drawing.first
-        if len(first.missed) <= self._may_miss:
+        if self._allowed >= self._universe.size:
+            first.allow_for(self._recall, search.labels.found)
+        if len(first.missed) <= first.may_miss:
             # Within a budget that is too small for a statement, at least more can be found.
             return self._allowed >= self._universe.size or self._stated(search)[0].reached
+        self._trail.append((steering.ranked, len(first.missed)))
         dug = steering.ranked - self._ranked_at_draw
-        if self._allowed < self._universe.size or dug < self._worth_digging:
+        worth_digging = max(len(first.keys), self._ranked_at_draw)
+        if self._allowed < self._universe.size or dug < worth_digging:
             return False
         further = first.further(self._recall, search.labels.found + len(first.missed))
-        if further is None or further > len(search.labels) + len(first.keys):
-            self._worth_digging *= 2  # the search itself is the cheaper way, as yet
-            return False
+        going_on = min(self._going_on(), search.left)
+        evaluated = len(search.labels) + len(first.keys)
+        if further is None or further > min(going_on, evaluated):
+            return False  # the search itself is the cheaper way, as yet
         self._draw(search, further)
         return True
+
+    def _going_on(self) -> float:
+        """Return how many pairs it will take to reach enough blind matches, as it looks now.
+
+        As if each pair brought the same share of those that are missed, as in the latter half of
+        what was ranked since the draw. Ever fewer do, so this is the least; a second draw is paid
+        for at once.
+        """
+        ranked, missed = self._trail[-1]
+        half = (self._ranked_at_draw + ranked) / 2
+        then, before = next(step for step in self._trail if step[0] >= half)
+        if before == missed:
+            return np.inf
+        share = np.log(before / missed) / (ranked - then)
+        return float(np.log(missed / (self._drawing.first.may_miss + 0.5)) / share)
 
     def _expect(self, steering: Steering) -> None:
         """Say what the run will take, as it looks now; at first, with a match for each item."""

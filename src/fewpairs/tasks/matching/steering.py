@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from fewpairs.error.recall import LOW_TAIL, blind_pairs
-from fewpairs.numerics import most_affordable
 
 #: First batch: an eighth of the items, so that a good guide is not followed longer than it pays;
 #: later ones are a tenth of what was ranked before.
@@ -25,15 +24,19 @@ _WINDOW, _GAIN = 0.1, 0.03
 _LONGEST = 20
 #: With more misses than this the search gains nothing.
 _MISSES = 8
+#: As many matches as d⁻² are taken to be unreached after d ranked pairs; from 0.9 to 0.95 of all,
+#: and on to 0.99, the power is 1.5 to 2.5 in most lines of docs/tables/finding.md. How many that
+#: are is told by the last quarter of what was ranked.
+_FALLS, _LATELY = 2.0, 4
 #: Landmarks that are bought at a time.
 LANDMARKS = 10
 #: A guide that has led to a batch of which this share matched is worth following.
 _LEADS = 0.05
 #: Landmarks are bought once as much was spent on ranking as they cost. With a guide that leads
-#: somewhere, once half of it was spent, if batches match no more often than any pair; or once 2.5
-#: times as much was, if fewer than 3 % of recent pairs matched: then the guide has told what it
+#: somewhere, once twice as much was spent, if batches match no more often than any pair; or once
+#: 2.5 times as much was, if fewer than 3 % of recent pairs matched: then the guide has told what it
 #: knows, and misleads for some of the items.
-_RENT, _GUIDED_RENT, _LONG_RENT = 1.0, 0.5, 2.5
+_RENT, _GUIDED_RENT, _LONG_RENT = 1.0, 2.0, 2.5
 _FADED = 0.03
 #: Blind pairs get at most this share of a budget that allows for a statement, and this share of one
 #: that does not.
@@ -138,13 +141,28 @@ class Steering:
         """How many matches of the blind pairs the search need not reach.
 
         Blind pairs that may miss some cost more, and save the search from going after the last
-        ones. As many as cost half of what the search has cost so far.
+        ones: as many as make both together cheapest, by what is expected.
         """
         rest = self.all_pairs - self.reached
-        room = self._price(rest, 0) + self.ranked // 2
-        if self.allowed < self.all_pairs or room >= rest:
+        if self.allowed < self.all_pairs or not self._batches:
             return 0
-        return most_affordable(lambda missed: self._price(rest, missed), _MISSES, room)
+        recent = self._recent(max(self.batch, self.ranked // _LATELY))
+        unreached = recent * self.ranked / _FALLS
+        prices = [self._price(rest, missed) for missed in range(_MISSES + 1)]
+        costs = [
+            price + min(self._further(unreached * price / rest, missed), rest - price)
+            for missed, price in enumerate(prices)
+        ]
+        return costs.index(min(costs))
+
+    def _further(self, met: float, missed: int) -> float:
+        """Return how many more pairs are ranked until so many blind matches are missed.
+
+        If `met` of them are unreached now. From the end of the search they come at the times of a
+        Poisson process; missed + 0.68 is the median of the one that ends it.
+        """
+        depth = (met / (missed + 0.68)) ** (1 / _FALLS)
+        return float(self.ranked * max(depth - 1, 0.0))
 
     def _price(self, rest: int, missed: int) -> int:
         return blind_pairs(self.recall, self.found, rest, missed=missed, tail=self.tail)
