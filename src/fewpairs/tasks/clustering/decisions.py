@@ -108,7 +108,7 @@ def decisions_of(
     unseen = _unseen(order, left, right, pairs, known, rng)
     deviation = noise.of_average(unseen, pairs)
     nearest = np.argsort(away / np.maximum(deviation, np.finfo(float).tiny), kind="stable")
-    return Decisions(order, *(part[nearest] for part in (left, right, average, deviation)))
+    return Decisions(order, left[nearest], right[nearest], average[nearest], deviation[nearest])
 
 
 def _unseen(
@@ -119,7 +119,7 @@ def _unseen(
     known: Known,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Return how many pairs of two clusters were not evaluated; an estimate where there are many."""
+    """Return how many pairs of two clusters were not evaluated; of many, an estimate."""
     unseen = np.empty(len(pairs))
     single = pairs == 1
     i, j = order[left[single, 0]], order[right[single, 0]]

@@ -107,7 +107,7 @@ def _choose(
     none = np.empty(0, dtype=np.int64)
     chosen: list[tuple[IntArray, IntArray, IntArray]] = [(none, none, none)]
     count = 0
-    for k in np.flatnonzero(decisions.deviation > 0):
+    for k in np.flatnonzero(decisions.deviation > 0).tolist():
         if count >= most:
             break
         i, j = pairs_between(*decisions.items(k), 4 * _FOR_EACH, rng)
