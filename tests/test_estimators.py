@@ -27,6 +27,7 @@ RBF = fp.VectorSimilarity("rbf", gamma=0.5)
         fp.SimilarityFeatures(RBF, n_components=4, random_state=0),
         fp.SimilarityFeatures(fp.VectorSimilarity("sigmoid"), 5, method="sms", random_state=0),
         fp.SimilarityFeatures(fp.VectorSimilarity("cosine"), 6, method="sicur", random_state=0),
+        fp.FactoredAgglomerative(2, similarity=RBF, landmarks=8, random_state=0),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

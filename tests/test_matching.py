@@ -131,6 +131,48 @@ def test_dedupe_with_groups(typed, folder):
     assert len({group["a3"], group["b4"], group["a1"], group["a2"]}) == 4
 
 
+CHAIN = "id,name\n1,aaaaaa\n2,aaaabb\n3,aabbbb\n4,bbbbbb\n5,zzz\n"
+
+
+def test_dedupe_with_groups_by_average(typed, folder):
+    (folder / "chain.csv").write_text(CHAIN)
+    command = (
+        "dedupe",
+        "chain.csv",
+        "--column",
+        "name",
+        "--id",
+        "id",
+        "--above",
+        0.6,
+        "-o",
+        "p.csv",
+    )
+    typed(*command, "--groups", "g.csv")
+    assert [row["group"] for row in rows_of(folder / "g.csv")] == ["0", "0", "0", "0", "1"]
+    typed(*command, "--groups", "g.csv", "--groups-by", "average")
+    assert [row["group"] for row in rows_of(folder / "g.csv")] == ["0", "0", "1", "1", "2"]
+    assert "links, average" not in typed(*command, "--groups-by", "links")
+    assert "average, links" in typed(*command, "--groups-by", "centre", code=2)
+    assert "without --groups" in typed(*command, "--groups-by", "average", code=2)
+
+
+def test_cluster(typed, folder):
+    (folder / "chain.csv").write_text(CHAIN)
+    command = ("cluster", "chain.csv", "--column", "name", "--id", "id")
+    said = typed(*command, "--threshold", 0.6, "-o", "c.csv")
+    assert "5 rows in 3 clusters, 2 of more than one row, by 10 evaluations." in said
+    assert "recall 0.667" in said
+    rows = rows_of(folder / "c.csv")
+    assert [(row["id"], row["group"]) for row in rows] == [
+        ("1", "0"), ("2", "0"), ("3", "1"), ("4", "1"), ("5", "2"),
+    ]  # fmt: skip
+    facts = json.loads(typed(*command, "--threshold", 0.6, "-o", "c.csv", "--json"))
+    assert facts["clusters"] == 3
+    assert facts["precision"] == {"value": 1, "low": 1, "high": 1}
+    assert "neither of --threshold and --below" in typed(*command, "-o", "c.csv", code=2)
+
+
 def test_neighbors(typed, folder):
     typed("neighbors", "people.csv", *NAMES, "-k", 2, "-o", "n.csv")
     rows = rows_of(folder / "n.csv")

@@ -10,8 +10,9 @@ import pytest
 
 mpl.use("Agg")
 
+import fewpairs as fp
 from fewpairs import plots
-from fewpairs.errors import MissingExtraError
+from fewpairs.errors import InputError, MissingExtraError
 
 
 def test_spectrum_separates_signs():
@@ -39,3 +40,42 @@ def test_without_matplotlib_the_message_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(MissingExtraError, match=r"fewpairs\[plots\]"):
         plots.plot_spectrum([1.0])
+
+
+def chain_of_words():
+    words = ["aaaa", "aaab", "aabb", "zz", "zy"]
+    return fp.cluster(words, fp.StringSimilarity(), threshold=0.5, ids=words)
+
+
+def test_a_dendrogram_shows_every_merge_and_the_threshold():
+    clusters = chain_of_words()
+    axes = plots.plot_dendrogram(clusters)
+    heights = sorted(float(line.get_ydata()[1]) for line in axes.get_lines()[:-1])
+    assert np.allclose(heights, sorted(clusters.merges))
+    assert axes.get_lines()[-1].get_ydata()[0] == 0.5
+    names = [label.get_text() for label in axes.get_xticklabels()]
+    assert sorted(names) == sorted(["aaaa", "aaab", "aabb", "zz", "zy"])
+    assert axes.yaxis_inverted()
+
+
+def test_a_dendrogram_of_many_items_shows_the_last_merges():
+    left = np.random.default_rng(0).normal(size=(300, 3))
+    fitted = fp.FactoredAgglomerative(1).fit(fp.FactoredMatrix(left, np.eye(3)))
+    axes = plots.plot_dendrogram(fitted, most=12)
+    names = [label.get_text() for label in axes.get_xticklabels()]
+    assert len(names) == 12
+    items = sum(int(name[1:-1]) if name.startswith("(") else 1 for name in names)
+    assert items == 300
+    heights = sorted(float(line.get_ydata()[1]) for line in axes.get_lines())
+    assert np.allclose(heights, np.sort(fitted.similarities_)[:11])
+
+
+def test_nothing_merged_is_no_dendrogram():
+    with pytest.raises(InputError, match="no merge"):
+        plots.plot_dendrogram(fp.cluster(fp.FactoredMatrix(np.eye(3), np.eye(3)), threshold=2))
+
+
+def test_cluster_sizes_are_counted():
+    axes = plots.plot_cluster_sizes([0, 0, 1, 1, 2, -1])
+    assert axes.get_lines()[0].get_xdata().tolist() == [1, 2]
+    assert axes.get_lines()[0].get_ydata().tolist() == [1, 2]

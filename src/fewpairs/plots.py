@@ -1,4 +1,4 @@
-"""Pictures of a spectrum, of errors by their cost, and of scores. They need the extra ``plots``."""
+"""Pictures: a spectrum, errors by their cost, scores, clusters. They need the extra ``plots``."""
 
 from __future__ import annotations
 
@@ -114,6 +114,69 @@ def plot_scores(found: Any, *, bins: int = 50, title: str = "", axes: Any = None
     axes.set_ylim(bottom=0)
     axes.set(title=title, xlabel="similarity", ylabel="pairs")
     axes.legend(frameon=False, fontsize=8)
+    return axes
+
+
+def plot_dendrogram(clustered: Any, *, most: int = 40, title: str = "", axes: Any = None) -> Any:
+    """Draw the merges of clusters as a tree, similar items low, with the threshold.
+
+    Parameters
+    ----------
+    clustered : Clusters or FactoredAgglomerative
+        Fitted. Where merges end at a threshold there are several trees.
+    most : int, default=40
+        Leaves to draw. Of more items, the merges that came last are drawn, and a leaf is a cluster
+        with its number of items in brackets; of several trees, the largest are drawn.
+    title : str
+    axes : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    from fewpairs.tasks.clustering.drawing import Drawn  # noqa: PLC0415 - NumPy only, until then
+
+    axes = axes if axes is not None else _new_axes(6, 3.6)
+    drawn = Drawn.of(clustered, most)
+    for x, y in zip(drawn.x, drawn.y, strict=True):
+        axes.plot(x, y, color=_POSITIVE, linewidth=1)
+    if drawn.threshold is not None:
+        axes.axhline(drawn.threshold, color=_NEGATIVE, linewidth=1, label="threshold")
+        axes.legend(frameon=False, fontsize=8)
+    if drawn.large_is_near:
+        axes.invert_yaxis()
+    axes.set_xticks(np.arange(len(drawn.names)), drawn.names, rotation=90, fontsize=7)
+    axes.set(title=title, ylabel="average similarity" if drawn.large_is_near else "distance")
+    for side in ("top", "right", "bottom"):
+        axes.spines[side].set_visible(False)
+    return axes
+
+
+def plot_cluster_sizes(clustered: Any, *, title: str = "", axes: Any = None) -> Any:
+    """Draw how many clusters there are of each size, both on logarithmic axes.
+
+    Parameters
+    ----------
+    clustered : Clusters, FactoredAgglomerative, or array of labels
+    title : str
+    axes : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    axes = axes if axes is not None else _new_axes(5, 3.2)
+    labels = getattr(clustered, "labels", getattr(clustered, "labels_", clustered))
+    labels = np.asarray(labels)
+    sizes = np.unique(labels[labels >= 0], return_counts=True)[1]
+    size, count = np.unique(sizes, return_counts=True)
+    axes.vlines(size, 0.5, count, color=_ALL, linewidth=1.5)
+    axes.plot(size, count, "o", color=_POSITIVE, markersize=4)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_ylim(bottom=0.5)
+    axes.set(title=title, xlabel="items in a cluster", ylabel="clusters")
+    axes.grid(alpha=0.25)
     return axes
 
 

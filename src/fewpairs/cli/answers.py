@@ -113,6 +113,40 @@ def tell(
     typer.echo("\n".join(lines), err=STANDARD_OUTPUT in (output, groups))
 
 
+def tell_clusters(found: Any, output: Path, *, as_json: bool) -> None:
+    """Say how many clusters there are, what was spent, and how right they are."""
+    several = int((found.sizes > 1).sum())
+    stated = {"precision": found.precision, "recall": found.recall}
+    if as_json:
+        facts = {
+            "rows": len(found.labels),
+            "clusters": found.n_clusters,
+            "groups": several,
+            "undecided": found.undecided,
+            "evaluations": int(found.evaluations),
+            "spent": {purpose: int(count) for purpose, count in found.spent.items()},
+            "output": str(output),
+        }
+        facts |= {
+            name: {end: _number(share, end) for end in _RECALL[:3]}
+            for name, share in stated.items()
+        }
+        typer.echo(json.dumps(facts, ensure_ascii=False))
+        return
+    rows, clusters = _counted(len(found.labels), "row"), _counted(found.n_clusters, "cluster")
+    lines = [
+        f"{rows} in {clusters}, {several:,} of more than one row, by "
+        + _counted(found.evaluations, "evaluation")
+        + ".",
+        f"precision {found.precision}: of pairs within clusters, those that reach the threshold",
+        f"recall {found.recall}: of all pairs that reach it, those within clusters",
+        f"{_counted(found.undecided, 'merge')} within the noise of what was not evaluated",
+    ]
+    if output != STANDARD_OUTPUT:
+        lines.append(f"saved to {output}")
+    typer.echo("\n".join(lines), err=output == STANDARD_OUTPUT)
+
+
 def _counted(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 

@@ -1,4 +1,4 @@
-"""Commands that answer for tables: match, dedupe, neighbors."""
+"""Commands that answer for tables: match, dedupe, cluster, neighbors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ from typing import Annotated, Any
 
 import typer
 
-from fewpairs.cli.answers import check_outputs, kept_as, tell, write_groups, write_pairs
+from fewpairs.cli.answers import (
+    check_outputs,
+    kept_as,
+    tell,
+    tell_clusters,
+    write_groups,
+    write_pairs,
+)
 from fewpairs.cli.columns import Columns, Form
 from fewpairs.cli.comparing import Choice, Compared, Patience, compare
 from fewpairs.cli.options import (
@@ -49,7 +56,7 @@ from fewpairs.cli.options import (
     typed_number,
 )
 from fewpairs.cli.planning import tell_plan
-from fewpairs.errors import InputError
+from fewpairs.errors import InputError, UnknownNameError
 from fewpairs.files.tables import STANDARD_OUTPUT
 
 # NumPy and SciPy take a while to load, so each command imports what it needs: --help is instant.
@@ -129,6 +136,14 @@ def dedupe(
     groups: Annotated[
         Path | None, typer.Option(help="Also write every row with the number of its group.")
     ] = None,
+    groups_by: Annotated[
+        str,
+        typer.Option(
+            help="links puts rows into one group that any chain of pairs joins; average asks that "
+            "all pairs of a group are alike on average, and evaluates what is missing for that.",
+            metavar="links|average",
+        ),
+    ] = "links",
     column: ColumnsOption = None,
     id_column: IdOption = None,
     similarity: SimilarityOption = "levenshtein",
@@ -159,6 +174,7 @@ def dedupe(
 ) -> None:
     """List the pairs of rows of one table that are alike, and say how many may be missing."""
     threshold = _threshold(above, below)
+    _check_groups_by(groups_by, groups)
     check_outputs((output, groups), (table, vectors), as_json=as_json and not plan)
     output = _output(output, plan=plan)
     patience = Patience(retry, timeout, per_second, max_in_flight)
@@ -186,9 +202,78 @@ def dedupe(
         )
         write_pairs(output, found, compared, raw=raw)
         if groups is not None:
-            labels = [int(label) for label in found.groups()]
+            joined = found.averaged_groups() if groups_by == "average" else found.groups()
+            labels = [int(label) for label in joined]
             write_groups(groups, labels, compared.left, raw=raw)
     tell(found, compared, output, as_json=as_json, groups=groups, labels=labels)
+
+
+def cluster(
+    table: TableFile,
+    output: TableOutputOption = None,
+    column: ColumnsOption = None,
+    id_column: IdOption = None,
+    similarity: SimilarityOption = "levenshtein",
+    threshold: Annotated[
+        float | None,
+        typer.Option(help="Merge clusters while their average similarity is at least this."),
+    ] = None,
+    below: Annotated[
+        float | None,
+        typer.Option(help="Or, of a distance, while their average distance is at most this."),
+    ] = None,
+    missing: MissingOption = None,
+    ignore_case: IgnoreCaseOption = False,
+    budget: BudgetOption = None,
+    cost: CostOption = None,
+    asymmetric: AsymmetricOption = False,
+    retry: RetryOption = None,
+    timeout: TimeoutOption = None,
+    per_second: PerSecondOption = None,
+    max_in_flight: InFlightOption = None,
+    gamma: GammaOption = None,
+    vectors: VectorsOption = None,
+    encoding: EncodingOption = "utf-8",
+    delimiter: DelimiterOption = None,
+    form: FormatOption = "csv",
+    journal: JournalOption = None,
+    seed: SeedOption = 0,
+    jobs: JobsOption = 1,
+    raw: RawOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Put the rows of one table into clusters by average linkage, and say how right they are."""
+    if (threshold is None) == (below is None):
+        raise InputError(
+            f"{'neither' if threshold is None else 'both'} of --threshold and --below "
+            f"{'was' if threshold is None else 'were'} given.",
+            "It says how alike clusters are that are merged.",
+            "Pass --threshold 0.8 for a similarity, or --below 3 for a distance.",
+        )
+    check_outputs((output,), (table, vectors), as_json=as_json)
+    output = _output(output, plan=False)
+    patience = Patience(retry, timeout, per_second, max_in_flight)
+    compared = compare(
+        table,
+        None,
+        Columns.typed(column, id_column),
+        Form(encoding, delimiter, form),
+        Choice(similarity, asymmetric, gamma, vectors, missing, ignore_case, patience),
+        jobs,
+        journal,
+    )
+    with _kept(compared, output, vectors) as answers:
+        found = answers.cluster(
+            compared.oracle,
+            threshold=threshold,
+            below=below,
+            budget=read_budget(budget),
+            cost=typed_number(cost),
+            random_state=seed,
+        )
+        labels = [int(label) for label in found.labels]
+        write_groups(output, labels, compared.left, raw=raw)
+    tell_clusters(found, output, as_json=as_json)
 
 
 def neighbors(
@@ -287,6 +372,17 @@ def _threshold(above: float | None, below: float | None) -> dict[str, float]:
             "Pass --above 0.9 for a similarity, or --below 3 for a distance.",
         )
     return {"above": above} if below is None else {"below": below}  # type: ignore[dict-item]
+
+
+def _check_groups_by(groups_by: str, groups: Path | None) -> None:
+    if groups_by not in ("links", "average"):
+        raise UnknownNameError("--groups-by", groups_by, ("links", "average"))
+    if groups is None and groups_by != "links":
+        raise InputError(
+            "--groups-by was given without --groups.",
+            "There is no file to which groups would go.",
+            "Name one: --groups groups.csv.",
+        )
 
 
 def _refuse_idle(others: Path | None, right_column: Any, right_id: str | None) -> None:

@@ -1,4 +1,4 @@
-"""FactoredAgglomerative: average linkage as scikit-learn spells it, for matrices that do not fit."""
+"""FactoredAgglomerative: average linkage as scikit-learn spells it, of factored matrices."""
 
 from __future__ import annotations
 

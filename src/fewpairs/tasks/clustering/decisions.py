@@ -12,7 +12,7 @@ from fewpairs.tasks.clustering.linkage import Merges
 from fewpairs.tasks.clustering.tree import Tree
 
 #: Of two clusters with more pairs than this, so many pairs tell how many are known.
-_LOOKED_AT = 256
+_LOOKED_AT = 64
 #: A decision is undecided if its average is so many deviations from the threshold, or fewer.
 DEVIATIONS = 2.0
 
@@ -62,11 +62,6 @@ class Decisions(NamedTuple):
         within = np.abs(self.average - threshold) <= DEVIATIONS * self.deviation
         return np.asarray(within & (self.deviation > 0))
 
-    def items(self, which: int) -> tuple[IntArray, IntArray]:
-        """Return the items of both clusters."""
-        (a, b), (c, d) = self.left[which], self.right[which]
-        return self.order[a:b], self.order[c:d]
-
 
 def decisions_of(
     tree: Tree,
@@ -108,7 +103,7 @@ def decisions_of(
     unseen = _unseen(order, left, right, pairs, known, rng)
     deviation = noise.of_average(unseen, pairs)
     nearest = np.argsort(away / np.maximum(deviation, np.finfo(float).tiny), kind="stable")
-    return Decisions(order, *(part[nearest] for part in (left, right, average, deviation)))
+    return Decisions(order, left[nearest], right[nearest], average[nearest], deviation[nearest])
 
 
 def _unseen(
@@ -119,25 +114,39 @@ def _unseen(
     known: Known,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Return how many pairs of two clusters were not evaluated; an estimate where there are many."""
-    unseen = np.empty(len(pairs))
-    single = pairs == 1
-    i, j = order[left[single, 0]], order[right[single, 0]]
-    unseen[single] = np.isnan(known.find(i, j))
-    for k in np.flatnonzero(~single):
-        (a, b), (c, d) = left[k], right[k]
-        i, j = pairs_between(order[a:b], order[c:d], _LOOKED_AT, rng)
-        unseen[k] = pairs[k] * np.mean(np.isnan(known.find(i, j)))
-    return unseen
+    """Return how many pairs of two clusters were not evaluated; of many, an estimate."""
+    which, i, j = pairs_between(order, left, right, _LOOKED_AT, rng)
+    unknown = np.isnan(known.find(i, j))
+    counts = np.bincount(which, minlength=len(pairs))
+    return pairs * np.bincount(which, unknown, minlength=len(pairs)) / np.maximum(counts, 1)
 
 
 def pairs_between(
-    left: IntArray, right: IntArray, most: int, rng: np.random.Generator
-) -> tuple[IntArray, IntArray]:
-    """Return pairs of two clusters: all, or as many different ones as are wanted."""
-    size = len(left) * len(right)
-    places = np.arange(size) if size <= most else np.unique(rng.integers(size, size=most))
-    return left[places // len(right)], right[places % len(right)]
+    order: IntArray, left: IntArray, right: IntArray, most: int, rng: np.random.Generator
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return pairs of two clusters each: all, or as many as are wanted, some of them twice.
+
+    Parameters
+    ----------
+    order, left, right : as in `Decisions`
+    most : int
+        For each two clusters.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    which, rows, columns : ndarray of int
+        Which two clusters, and both items.
+    """
+    across = right[:, 1] - right[:, 0]
+    sizes = (left[:, 1] - left[:, 0]) * across
+    counts = np.minimum(sizes, most)
+    which = np.repeat(np.arange(len(sizes)), counts)
+    places = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
+    drawn = sizes[which] > most
+    places[drawn] = rng.integers(sizes[which[drawn]])
+    rows = order[left[which, 0] + places // across[which]]
+    return which, rows, order[right[which, 0] + places % across[which]]
 
 
 def _intervals(tree: Tree) -> tuple[IntArray, IntArray, IntArray]:

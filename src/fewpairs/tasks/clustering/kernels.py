@@ -117,7 +117,7 @@ def average(state: State, a: int, b: int) -> float:
                 if root_of(state.parent, state.others[place]) == more:
                     total += state.corrections[place]
             item = state.following[item]
-    return total / (state.size[a] * state.size[b])
+    return float(total / (state.size[a] * state.size[b]))
 
 
 @njit(**COMPILED)
@@ -287,7 +287,7 @@ def refresh(state: State, names: IntArray, means: Any, everything: bool) -> None
 
 
 @njit(**COMPILED)
-def look(
+def look(  # noqa: C901, PLR0912 - one loop; numba compiles it as one
     state: State,
     rows: IntArray,
     names: IntArray,

@@ -169,7 +169,7 @@ class _Comparing:
         self._means = self._written(np.float32 if self._single else np.float64)
 
     def _written(self, dtype: type) -> FloatArray:
-        means = np.empty((len(self._names), self._state.vectors.shape[1]), dtype=dtype)
+        means: FloatArray = np.empty((len(self._names), self._state.vectors.shape[1]), dtype=dtype)
         refresh(self._state, self._names, means, True)
         return means
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.arrays import BoolArray, FloatArray, IntArray
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.oracle.known import Known
 from fewpairs.tasks.clustering.decisions import (
@@ -104,19 +104,25 @@ def _choose(
     decisions: Decisions, pairs: Pairs, most: int, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Return pairs that were not evaluated, of decisions nearest to the threshold first."""
-    none = np.empty(0, dtype=np.int64)
-    chosen: list[tuple[IntArray, IntArray, IntArray]] = [(none, none, none)]
-    count = 0
-    for k in np.flatnonzero(decisions.deviation > 0):
-        if count >= most:
-            break
-        i, j = pairs_between(*decisions.items(k), 4 * _FOR_EACH, rng)
-        new = rng.permutation(np.flatnonzero(~pairs.is_known(i, j)))
-        new = new[: min(_FOR_EACH, most - count)]
-        chosen.append((i[new], j[new], np.full(len(new), k)))
-        count += len(new)
-    rows, columns, groups = (np.concatenate(part) for part in zip(*chosen, strict=True))
-    return rows, columns, groups
+    some = np.flatnonzero(decisions.deviation > 0)[:most]
+    left, right = decisions.left[some], decisions.right[some]
+    which, i, j = pairs_between(decisions.order, left, right, 4 * _FOR_EACH, rng)
+    # In random order within each decision, each pair once, and no more than it gets.
+    mixed = np.lexsort((rng.random(len(which)), which))
+    which, i, j = which[mixed], i[mixed], j[mixed]
+    new = ~pairs.is_known(i, j)
+    new &= _first_of_equal(pairs.known.keys_of(i, j))
+    which, i, j = which[new], i[new], j[new]
+    start = np.flatnonzero(np.append(True, which[1:] != which[:-1])[: len(which)])
+    rank = np.arange(len(which)) - np.repeat(start, np.diff(np.append(start, len(which))))
+    chosen = np.flatnonzero(rank < _FOR_EACH)[:most]
+    return i[chosen], j[chosen], which[chosen]
+
+
+def _first_of_equal(keys: IntArray) -> BoolArray:
+    first = np.zeros(len(keys), dtype=bool)
+    first[np.unique(keys, return_index=True)[1]] = True
+    return first
 
 
 def _noise(off: FloatArray, groups: IntArray, guess: float) -> Noise:

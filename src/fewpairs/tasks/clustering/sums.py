@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import block_diag
 
-from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.arrays import FloatArray, IntArray, SingleArray
 from fewpairs.errors import InputError
 from fewpairs.factored.embedding import symmetric_map
 from fewpairs.factored.matrix import ANCHORS, FactoredMatrix
@@ -74,11 +74,14 @@ def sums_of(matrix: FactoredMatrix, *, sign: int = 1) -> Sums:
         )
     _refuse_holes(matrix)
     matrix = matrix.symmetrized()
-    vectors, signature, exact = _vectors(matrix)
+    held = matrix.known.columns
+    if len(held.index) == len(held.place):  # the factors have nothing to say
+        vectors, signature, exact = np.zeros((len(held.place), 1)), np.ones(1), True
+    else:
+        vectors, signature, exact = _vectors(matrix)
     order = np.argsort(-sign * signature, kind="stable")  # the positive ones first
     vectors = np.ascontiguousarray(vectors[:, order])
     n_positive = int((sign * signature > 0).sum())
-    held = matrix.known.columns
     vectors[held.index] = 0
     # All that is known, brought to the size of 1, digit by digit.
     power = max(2 * exponent(vectors), exponent(held.values), exponent(matrix.known.values))
@@ -126,7 +129,7 @@ def _vectors(matrix: FactoredMatrix) -> tuple[FloatArray, FloatArray, bool]:
 
 def _few(part: Squares) -> bool:
     d = part.left.shape[1]
-    return d * (d + 1) // 2 <= MOST_PRODUCTS
+    return bool(d * (d + 1) // 2 <= MOST_PRODUCTS)
 
 
 def _products(part: Squares) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -134,7 +137,7 @@ def _products(part: Squares) -> tuple[FloatArray, FloatArray, FloatArray]:
     i, j = np.triu_indices(part.left.shape[1])
     twice = np.where(i == j, 1.0, np.sqrt(2.0))
 
-    def side(vectors: FloatArray, scale: FloatArray | None) -> FloatArray:
+    def side(vectors: SingleArray, scale: FloatArray | None) -> FloatArray:
         rows = vectors.astype(np.float64)
         products = rows[:, i] * rows[:, j] * twice
         return products if scale is None else products * scale[:, None]

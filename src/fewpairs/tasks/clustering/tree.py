@@ -58,8 +58,13 @@ class Tree:
 
     def first(self, count: int) -> Tree:
         """Return the first so many merges."""
-        parts = (self.children, self.similarity, self.sizes, self.members)
-        return Tree(self.n, *(part[:count] for part in parts))
+        return Tree(
+            self.n,
+            self.children[:count],
+            self.similarity[:count],
+            self.sizes[:count],
+            self.members[:count],
+        )
 
     def labels(self, n_merges: int) -> IntArray:
         """Return a number for each item after the first so many merges, by their first items."""

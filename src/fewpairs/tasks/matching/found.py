@@ -15,6 +15,7 @@ from fewpairs.error.recall import Recall
 from fewpairs.errors import InputError, MissingExtraError
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
+from fewpairs.tasks.matching.communities import communities
 from fewpairs.tasks.matching.histogram import Histogram, histogram_of
 from fewpairs.tasks.matching.identity import Ids
 from fewpairs.tasks.matching.threshold import Threshold
@@ -242,6 +243,38 @@ class Found:
         # A similarity of 0 may match, and would be no entry: ones say that there is a link.
         links = sp.coo_array((np.ones(len(self)), (self.left, self.right)), shape=self.shape)
         return np.asarray(connected_components(links, directed=False)[1], dtype=np.int64)
+
+    def averaged_groups(self) -> IntArray:
+        """Return a number for each item: clusters by average linkage at the threshold.
+
+        They are exactly those of all pairs if every match was found. Linked items are compared with
+        each other: pairs of them that were not evaluated yet are, and count in the oracle.
+
+        Returns
+        -------
+        ndarray of int
+        """
+        from fewpairs.tasks.clustering.components import groups_by_average  # noqa: PLC0415
+
+        return groups_by_average(self)
+
+    def communities(self, min_samples: int = 5) -> IntArray:
+        """Return a number for each item, -1 for those without a community (DBSCAN).
+
+        An item with at least `min_samples` items at the threshold, itself included, founds one;
+        whoever matches it belongs to it, and goes on only if it has as many.
+
+        Parameters
+        ----------
+        min_samples : int, default=5
+
+        Returns
+        -------
+        ndarray of int
+            As of ``sklearn.cluster.DBSCAN`` on all pairs, if every match was found.
+        """
+        self.groups()  # refuses two sets
+        return communities(self.left, self.right, self.shape[0], min_samples)
 
     def one_to_one(self) -> Found:
         """Keep the best assignment of two sets, in which no item is matched twice.

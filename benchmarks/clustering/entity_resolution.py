@@ -1,0 +1,256 @@
+"""Records of the same thing: groups by fewpairs beside splink and blocking alone.
+
+DBLP–ACM, Amazon–Google, Febrl 3 and names of places, each with the string similarity and threshold
+of the matching benchmarks (not tuned for these groups). The truth is the data's own: which records
+are one thing. `links` and `average` are what `fewpairs dedupe --groups` writes, by search (recall
+0.95); `cluster` is `fewpairs cluster` with 200 evaluations for each record. Blocking puts records
+into a group that share their first word and its neighbour; scored, only pairs of a block that reach
+the threshold are linked. splink is Fellegi and Sunter's model, fitted by EM on the fields with the
+blocking rules below, clusters at a probability of 0.9. It knows the fields, the others one text.
+Writes docs/tables/clustering-entities.md; cases that are not run keep their rows.
+
+    python -m benchmarks.clustering.entity_resolution [--quick] [--cases NAME …]
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+import fewpairs as fp
+from benchmarks.shared.command import arguments, need_data
+from benchmarks.shared.matching_cases import Case, amazon_google, dblp_acm, febrl, places
+from benchmarks.shared.partitions import b_cubed, pairwise
+from benchmarks.shared.tables import publish, published_rows, table
+from fewpairs import datasets
+
+FEW = 600
+
+
+class Task(NamedTuple):
+    """Items with their similarity; their true clusters; fields, where there are some."""
+
+    case: Case
+    gold: np.ndarray
+    fields: list[dict[str, Any]] | None
+    #: Of splink: names compared by Jaro–Winkler, others by Levenshtein; blocking rules; trained on.
+    names: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    rules: tuple[tuple[str, ...], ...] = ()
+    trained: tuple[str, ...] = ()
+
+
+def _task(case: Case, name: str, split: str, **splink: Any) -> Task:
+    records = datasets.read_records(name, split)[: len(case.items)]
+    gold = np.unique([str(r["cluster"]) for r in records], return_inverse=True)[1]
+    return Task(case, gold, [r["fields"] for r in records], **splink)
+
+
+def _places() -> Task:
+    case = places()
+    clusters: dict[str, list[str]] = {}
+    for record in datasets.read_records("place_aliases", "records"):
+        clusters.setdefault(record["text"], []).append(str(record["cluster"]))
+    # A name of several cities belongs to each in turn, in the order of the items.
+    gold = [
+        clusters[text].pop(0) if len(clusters[text]) > 1 else clusters[text][0]
+        for text in case.items
+    ]
+    return Task(case, np.unique(gold, return_inverse=True)[1], None)
+
+
+TASKS: dict[str, Callable[[], Task]] = {
+    "DBLP–ACM": lambda: _task(
+        dblp_acm(),
+        "dblp_acm",
+        "records",
+        names=("title", "authors"),
+        others=("venue", "year"),
+        rules=(("title",), ("authors",), ("year", "title_start"), ("year", "authors_start")),
+        trained=("title", "authors"),
+    ),
+    "Amazon–Google": lambda: _task(
+        amazon_google(),
+        "amazon_google",
+        "records",
+        names=("title", "manufacturer"),
+        others=("price",),
+        rules=(("title",), ("title_start",), ("manufacturer", "price")),
+        trained=("title_start", "price"),
+    ),
+    "Febrl 3": lambda: _task(
+        febrl(),
+        "febrl",
+        "dataset3",
+        names=("given_name", "surname"),
+        others=("postcode", "date_of_birth", "soc_sec_id", "suburb", "address_1"),
+        rules=(
+            ("given_name", "surname"),
+            ("soc_sec_id",),
+            ("date_of_birth",),
+            ("postcode", "surname"),
+            ("postcode", "given_name"),
+            ("address_1",),
+        ),
+        trained=("date_of_birth", "given_name"),
+    ),
+    "places": _places,
+}
+
+
+def cut(task: Task, n: int) -> Task:
+    """The same with fewer clusters, for a quick run."""
+    order = np.argsort(np.random.default_rng(0).random(task.gold.max() + 1)[task.gold])[:n]
+    kept = np.sort(order).tolist()
+    case = task.case
+    fields = None if task.fields is None else [task.fields[k] for k in kept]
+    some = Case(case.name, [case.items[k] for k in kept], case.similarity, case.above)
+    return task._replace(case=some, gold=task.gold[kept], fields=fields)
+
+
+def joined(n: int, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    links = sp.coo_array((np.ones(len(left)), (left, right)), shape=(n, n))
+    return connected_components(links, directed=False)[1]
+
+
+def links(task: Task) -> tuple[np.ndarray, int | None]:
+    found = task.case.find(0)
+    return found.groups(), found.evaluations
+
+
+def average(task: Task) -> tuple[np.ndarray, int | None]:
+    oracle = fp.Oracle(task.case.items, task.case.similarity)
+    found = fp.find_pairs(oracle, above=task.case.above, random_state=0, all_pairs=False)
+    return found.averaged_groups(), oracle.evaluations
+
+
+def cluster(task: Task) -> tuple[np.ndarray, int | None]:
+    found = fp.cluster(
+        task.case.items,
+        task.case.similarity,
+        threshold=task.case.above,
+        guide="auto",
+        random_state=0,
+    )
+    return found.labels, found.evaluations
+
+
+def _blocks(task: Task) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of neighbours in the order of their blocks' members."""
+    keys = [" ".join(sorted(text.split()[:2])) for text in task.case.items]
+    which = np.unique(keys, return_inverse=True)[1]
+    order = np.argsort(which, kind="stable")
+    sizes = np.bincount(which)
+    members = np.split(order, np.cumsum(sizes)[:-1])
+    pairs = [np.triu_indices(len(some), 1) for some in members]
+    left = np.concatenate([some[i] for some, (i, _) in zip(members, pairs, strict=True)])
+    right = np.concatenate([some[j] for some, (_, j) in zip(members, pairs, strict=True)])
+    return left, right
+
+
+def blocking(task: Task) -> tuple[np.ndarray, int | None]:
+    return joined(len(task.gold), *_blocks(task)), None
+
+
+def blocking_scored(task: Task) -> tuple[np.ndarray, int | None]:
+    left, right = _blocks(task)
+    texts = task.case.items
+    values = task.case.similarity.pairs(
+        [(texts[i], texts[j]) for i, j in zip(left, right, strict=True)]
+    )
+    kept = np.asarray(values) >= task.case.above
+    return joined(len(task.gold), left[kept], right[kept]), len(left)
+
+
+def splink(task: Task) -> tuple[np.ndarray, int | None] | None:
+    if task.fields is None or importlib.util.find_spec("splink") is None:
+        return None
+    import pandas as pd
+    import splink.comparison_library as cl
+    from splink import Linker, SettingsCreator, block_on
+    from splink.backends.duckdb import DuckDBAPI
+
+    frame = pd.DataFrame(task.fields)
+    frame = (
+        frame.astype(str)
+        .apply(lambda c: c.str.lower())
+        .replace({"": None, "nan": None, "none": None})
+    )
+    for field in ("title", "authors"):
+        if field in frame:
+            frame[f"{field}_start"] = frame[field].str[:6]
+    frame = frame.assign(unique_id=np.arange(len(frame)))
+    settings = SettingsCreator(
+        link_type="dedupe_only",
+        comparisons=[
+            *(cl.JaroWinklerAtThresholds(name) for name in task.names),
+            *(cl.LevenshteinAtThresholds(name) for name in task.others),
+        ],
+        blocking_rules_to_generate_predictions=[block_on(*rule) for rule in task.rules],
+    )
+    linker = Linker(DuckDBAPI().register(frame), settings, log_level=logging.ERROR)
+    linker.training.estimate_probability_two_random_records_match(
+        [block_on(*task.rules[0])], recall=0.8
+    )
+    linker.training.estimate_u_using_random_sampling(max_pairs=1e6)
+    for field in task.trained:
+        linker.training.estimate_parameters_using_expectation_maximisation(block_on(field))
+    found = linker.inference.predict(threshold_match_probability=0.9).as_pandas_dataframe()
+    left, right = (found[f"unique_id_{side}"].to_numpy(dtype=np.int64) for side in "lr")
+    return joined(len(task.gold), left, right), None
+
+
+WAYS: dict[str, Callable[[Task], Any]] = {
+    "fewpairs, links": links,
+    "fewpairs, average": average,
+    "fewpairs, cluster": cluster,
+    "blocking": blocking,
+    "blocking, scored": blocking_scored,
+    "splink": splink,
+}
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("--cases", nargs="+", choices=list(TASKS), default=list(TASKS))
+    options = parser.parse_args()
+    need_data()
+    warnings.simplefilter("ignore")
+    rows = {} if options.quick else published_rows("clustering-entities")
+    for name in options.cases:
+        task = TASKS[name]()
+        if options.quick:
+            task = cut(task, FEW)
+        for way, function in WAYS.items():
+            begin = time.perf_counter()
+            answer = function(task)
+            if answer is None:
+                continue
+            labels, evaluations = answer
+            seconds = time.perf_counter() - begin
+            pairs, cubed = pairwise(task.gold, labels), b_cubed(task.gold, labels)
+            label = f"{name}: {way}"
+            rows[label] = [
+                label,
+                *(f"{value:.3f}" for value in (*pairs, *cubed)),
+                "none" if evaluations is None else f"{evaluations:,}",
+                f"{seconds:.0f}",
+            ]
+            print(*rows[label], sep=" | ", flush=True)
+    head = ["records: groups by", "precision", "recall", "pairwise F1"]
+    head += ["B³ precision", "B³ recall", "B³ F1", "evaluations", "s"]
+    text = f"Groups of records beside the truth of the data.\n\n{table(head, rows.values())}"
+    print(text)
+    publish("clustering-entities", text, quick=options.quick)
+
+
+if __name__ == "__main__":
+    main()

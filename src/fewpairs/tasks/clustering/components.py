@@ -1,0 +1,72 @@
+"""Average linkage of found pairs: exact, where all matches were found, and from few evaluations.
+
+Two clusters whose average is at least the threshold have a pair that is: so every cluster lies
+within items that are linked by matches, and only pairs of such items need to be known.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.cluster.hierarchy import fcluster, linkage
+
+from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.errors import InputError
+from fewpairs.numerics import parts
+from fewpairs.oracle.oracle import Oracle
+from fewpairs.parallel import require_memory
+from fewpairs.tasks.matching.found import Found
+
+#: Averages that miss the threshold by this share of the largest value miss it by rounding.
+_ROUNDING = 1e-12
+_AT_A_TIME = 2**18
+
+
+def groups_by_average(found: Found) -> IntArray:
+    """Return a number for each item: clusters by average linkage, within linked items.
+
+    Pairs of linked items that were not evaluated yet are.
+    """
+    linked = found.groups()
+    if found.oracle is None or found.threshold is None:
+        raise InputError(
+            "groups by average linkage were asked for of pairs that know no threshold.",
+            "Clusters are merged while their average similarity reaches it.",
+            "Ask those of fewpairs.find_pairs.",
+        )
+    sizes = np.bincount(linked)
+    order = np.argsort(linked, kind="stable")
+    members = np.split(order, np.cumsum(sizes)[:-1])
+    several = [some for some in members if len(some) > 1]
+    total = sum(len(some) * (len(some) - 1) // 2 for some in several)
+    require_memory(24 * total, f"{total:,} pairs of linked items", "Pass a higher threshold")
+    if not total:
+        return linked
+    places = [np.triu_indices(len(some), 1) for some in several]
+    rows = np.concatenate([some[i] for some, (i, _) in zip(several, places, strict=True)])
+    columns = np.concatenate([some[j] for some, (_, j) in zip(several, places, strict=True)])
+    sign = 1.0 if found.threshold.above else -1.0
+    values = sign * _mean_of_orders(found.oracle, rows, columns)
+    # A pair without a value counts as far.
+    values = np.where(np.isnan(values), np.nanmin(values), values)
+    top = float(values.max())
+    cut = top - sign * found.threshold.at + _ROUNDING * max(float(np.abs(values).max()), 1e-300)
+    labels = np.arange(len(linked))
+    begin = 0
+    for some in several:
+        count = len(some) * (len(some) - 1) // 2
+        heights = top - values[begin : begin + count]
+        begin += count
+        inner = fcluster(linkage(heights, "average"), cut, criterion="distance")
+        first = np.full(inner.max() + 1, len(linked))
+        np.minimum.at(first, inner, some)
+        labels[some] = first[inner]
+    return np.asarray(np.unique(labels, return_inverse=True)[1], dtype=np.int64)
+
+
+def _mean_of_orders(oracle: Oracle, rows: IntArray, columns: IntArray) -> FloatArray:
+    result = np.empty(len(rows))
+    for part in parts(len(rows), _AT_A_TIME):
+        result[part] = oracle.entries(rows[part], columns[part])
+        if not oracle.symmetric:
+            result[part] = (result[part] + oracle.entries(columns[part], rows[part])) / 2
+    return result

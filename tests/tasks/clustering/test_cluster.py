@@ -1,0 +1,278 @@
+"""cluster(): what it merges, what it may spend, and what it states."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from examples import Counter
+from sklearn.cluster import DBSCAN, AgglomerativeClustering
+from sklearn.metrics import adjusted_rand_score
+
+import fewpairs as fp
+from fewpairs.factored.matrix import FactoredMatrix
+
+
+def blobs(n=240, seed=0):
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(n // 6, 6))
+    x = centres[rng.integers(len(centres), size=n)] + 0.3 * rng.normal(size=(n, 6))
+    squares = ((x[:, None] - x) ** 2).sum(axis=2)
+    return np.exp(-0.2 * squares)
+
+
+def exact_clusters(dense, threshold):
+    distances = 1 - dense
+    np.fill_diagonal(distances, 0)
+    return (
+        AgglomerativeClustering(
+            None, metric="precomputed", linkage="average", distance_threshold=1 - threshold
+        )
+        .fit(distances)
+        .labels_
+    )
+
+
+def pairwise(dense, labels, threshold):
+    upper = np.triu_indices(len(dense), 1)
+    match, same = dense[upper] >= threshold, (labels[:, None] == labels)[upper]
+    return np.sum(match & same) / max(same.sum(), 1), np.sum(match & same) / max(match.sum(), 1)
+
+
+# ---------------------------------------------------------------------- of a matrix
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.6, 0.9])
+def test_clusters_of_a_matrix_are_those_of_the_dense_one(threshold):
+    dense = blobs()
+    matrix = fp.approximate(range(240), fp.Precomputed(dense), landmarks=40, random_state=0)
+    clusters = fp.cluster(matrix, threshold=threshold)
+    whole = matrix.to_dense()
+    assert adjusted_rand_score(clusters.labels, exact_clusters(whole, threshold)) == 1
+    assert clusters.evaluations == matrix.evaluations
+    assert clusters.precision is None
+    assert clusters.undecided is not None
+    assert clusters.merges.min() >= threshold
+
+
+def test_a_matrix_without_a_stated_error_does_not_know_what_is_undecided():
+    clusters = fp.cluster(FactoredMatrix(np.eye(4), np.eye(4)), threshold=0.5)
+    assert clusters.undecided is None
+    assert clusters.labels.tolist() == [0, 1, 2, 3]
+
+
+def test_a_better_matrix_leaves_fewer_undecided():
+    dense = blobs(400)
+    counts = [
+        fp.cluster(
+            fp.approximate(range(400), fp.Precomputed(dense), landmarks=s, random_state=0),
+            threshold=0.5,
+        ).undecided
+        for s in (15, 60, 400)
+    ]
+    assert counts[0] > counts[1] > counts[2] == 0
+
+
+def test_forms_of_the_answer(tmp_path):
+    words = ["ape", "apes", "bee", "cat", "cats"]
+    clusters = fp.cluster(words, fp.StringSimilarity(), threshold=0.7, ids=words)
+    assert clusters.n_clusters == len(clusters) == 3
+    assert clusters.sizes.tolist() == [2, 1, 2]
+    assert clusters.groups() == [["ape", "apes"], ["cat", "cats"]]
+    assert clusters.groups(1)[-1] == ["bee"]
+    frame = clusters.to_pandas()
+    assert list(frame.columns) == ["id", "cluster"]
+    assert frame["id"].tolist() == words
+    assert clusters.to_polars()["cluster"].to_list() == [0, 0, 1, 2, 2]
+    clusters.to_csv(tmp_path / "c.csv")
+    assert (tmp_path / "c.csv").read_text().splitlines()[:2] == ["id,cluster", "ape,0"]
+    assert "5 items in 3 clusters, 2 of more than one item" in repr(clusters)
+
+
+def test_ids_of_a_matrix():
+    matrix = FactoredMatrix(np.eye(3), np.eye(3))
+    assert fp.cluster(matrix, threshold=-1, ids=["a", "b", "c"]).groups() == [["a", "b", "c"]]
+    with pytest.raises(fp.errors.InputError, match="2 entries for 3 items"):
+        fp.cluster(matrix, threshold=0, ids=["a", "b"])
+    with pytest.raises(fp.errors.InputError, match="items are not there"):
+        fp.cluster(matrix, threshold=0, ids="name")
+
+
+# ---------------------------------------------------------------------- degenerate
+
+
+def test_one_item_none_alike_all_alike():
+    one = fp.cluster(["a"], fp.StringSimilarity(), threshold=0.5)
+    assert one.labels.tolist() == [0]
+    assert one.evaluations == 0
+    assert fp.cluster(FactoredMatrix(np.ones((1, 1)), np.eye(1)), threshold=0).n_clusters == 1
+    matrix = FactoredMatrix(np.eye(50), np.eye(50))
+    assert fp.cluster(matrix, threshold=0.5).n_clusters == 50
+    assert fp.cluster(matrix, threshold=-7).n_clusters == 1
+    assert fp.cluster(matrix, threshold=7).n_clusters == 50
+
+
+def test_all_single_items_have_no_precision_to_state():
+    clusters = fp.cluster(["ab", "cd", "ef"], fp.StringSimilarity(), threshold=0.9)
+    assert clusters.n_clusters == 3
+    assert np.isnan(clusters.precision.value)
+    assert clusters.recall.value == 1
+
+
+def test_thresholds_that_a_similarity_cannot_reach_are_refused():
+    with pytest.raises(fp.errors.InputError, match="lies between 0 and 1"):
+        fp.cluster(["a", "b", "c"], fp.StringSimilarity(), threshold=1.5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "either threshold= or below="),
+        ({"threshold": 1, "below": 1}, "either threshold= or below="),
+        ({"threshold": "high"}, "threshold is 'high'"),
+        ({"threshold": float("nan")}, "threshold is nan"),
+    ],
+)
+def test_thresholds_without_a_meaning(arguments, message):
+    with pytest.raises(fp.errors.InputError, match=message):
+        fp.cluster(FactoredMatrix(np.eye(3), np.eye(3)), **arguments)
+
+
+def test_a_matrix_takes_nothing_to_evaluate_with():
+    with pytest.raises(fp.errors.InputError, match="need no evaluations"):
+        fp.cluster(FactoredMatrix(np.eye(3), np.eye(3)), threshold=1, budget=100)
+
+
+def test_a_budget_below_one_landmark_is_refused():
+    with pytest.raises(fp.errors.BudgetError, match="a budget of 50 evaluations"):
+        fp.cluster(range(240), fp.Precomputed(blobs()), threshold=0.5, budget=50)
+
+
+def test_nan_is_a_fault_or_skipped():
+    dense = blobs(120)
+    dense[3, 50] = dense[50, 3] = np.nan
+    with pytest.raises(fp.errors.SimilarityError):
+        fp.cluster(range(120), fp.Precomputed(dense), threshold=0.5)
+    clusters = fp.cluster(
+        range(120), fp.Precomputed(dense), threshold=0.5, on_nonfinite="skip", random_state=0
+    )
+    assert len(clusters.labels) == 120
+
+
+# ---------------------------------------------------------------------- spending
+
+
+@pytest.mark.parametrize("budget", [3000, 8000, 0.2])
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_no_more_is_asked_for_than_the_budget(budget, symmetric):
+    counter = Counter(blobs())
+    similarity = counter.similarity("pair", symmetric=symmetric)
+    clusters = fp.cluster(range(240), similarity, threshold=0.5, budget=budget, random_state=0)
+    everything = 240 * 241 // 2 if symmetric else 240**2
+    most = budget if budget > 1 else int(budget * everything)
+    assert len(counter.asked) == clusters.evaluations == sum(clusters.spent.values())
+    assert clusters.evaluations <= most
+
+
+def test_with_all_pairs_the_clusters_are_exact():
+    dense = blobs()
+    clusters = fp.cluster(range(240), fp.Precomputed(dense), threshold=0.5, budget=10**6)
+    assert adjusted_rand_score(clusters.labels, exact_clusters(dense, 0.5)) == 1
+    precision, recall = pairwise(dense, clusters.labels, 0.5)
+    assert clusters.precision == (precision,) * 3
+    assert clusters.recall == (recall,) * 3
+    assert clusters.undecided == 0
+
+
+def test_spending_on_decisions_is_better_than_none():
+    gains = []
+    for seed in range(3):
+        dense = blobs(400, seed)
+        truth = exact_clusters(dense, 0.7)
+        similarity = fp.Precomputed(dense)
+        spent = fp.cluster(range(400), similarity, threshold=0.7, budget=0.2, random_state=seed)
+        plain = fp.cluster(
+            fp.approximate(range(400), similarity, budget=0.2, random_state=seed), threshold=0.7
+        )
+        assert spent.evaluations <= 0.2 * 400 * 401 / 2
+        scores = [adjusted_rand_score(truth, result.labels) for result in (spent, plain)]
+        gains.append(scores[0] - scores[1])
+    assert np.mean(gains) > 0.02
+
+
+def test_the_same_seed_gives_the_same_clusters():
+    dense = blobs()
+    one, other = (
+        fp.cluster(range(240), fp.Precomputed(dense), threshold=0.5, budget=0.2, random_state=3)
+        for _ in range(2)
+    )
+    assert np.array_equal(one.labels, other.labels)
+    assert one.recall == other.recall
+
+
+def test_distances_below():
+    dense = blobs()
+    far = fp.cluster(range(240), fp.Precomputed(1 - dense), below=0.5, budget=0.4, random_state=3)
+    assert adjusted_rand_score(far.labels, exact_clusters(dense, 0.5)) > 0.85
+    assert far.merges.max() <= 0.5
+    assert far.precision.low <= pairwise(dense, far.labels, 0.5)[0] <= far.precision.high
+    whole = fp.cluster(range(240), fp.Precomputed(1 - dense), below=0.5, budget=10**6)
+    assert adjusted_rand_score(whole.labels, exact_clusters(dense, 0.5)) == 1
+
+
+def test_a_journal_pays_once(tmp_path):
+    counter = Counter(blobs(100))
+    similarity = counter.similarity("pair", version="1")
+    call = {"threshold": 0.5, "budget": 2500, "random_state": 0, "journal": tmp_path / "paid"}
+    first = fp.cluster(range(100), similarity, **call)
+    asked = len(counter.asked)
+    again = fp.cluster(range(100), similarity, **call)
+    assert len(counter.asked) <= asked + 8  # a few are asked again, whether they are the same
+    assert np.array_equal(first.labels, again.labels)
+
+
+def test_stated_intervals_hold():
+    wrong = np.zeros(2)
+    runs = 30
+    for seed in range(runs):
+        dense = blobs(150, seed)
+        clusters = fp.cluster(
+            range(150), fp.Precomputed(dense), threshold=0.5, budget=0.25, random_state=seed
+        )
+        truth = pairwise(dense, clusters.labels, 0.5)
+        for k, share in enumerate((clusters.precision, clusters.recall)):
+            wrong[k] += not share.low - 1e-12 <= truth[k] <= share.high + 1e-12
+    assert wrong.max() <= 5  # of 30 at 5 %: more has a chance below 0.002
+
+
+# ---------------------------------------------------------------------- of found pairs
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.5, 0.8])
+def test_average_linkage_of_found_pairs_is_that_of_all(threshold):
+    dense = blobs()
+    found = fp.find_pairs(range(240), fp.Precomputed(dense), above=threshold, all_pairs=True)
+    labels = found.averaged_groups()
+    assert adjusted_rand_score(labels, exact_clusters(dense, threshold)) == 1
+    assert labels[0] == 0
+
+
+def test_average_linkage_of_found_pairs_of_a_distance():
+    dense = 1 - blobs()
+    found = fp.find_pairs(range(240), fp.Precomputed(dense), below=0.5, all_pairs=True)
+    assert adjusted_rand_score(found.averaged_groups(), exact_clusters(1 - dense, 0.5)) == 1
+
+
+@pytest.mark.parametrize("min_samples", [1, 2, 4, 9])
+@pytest.mark.parametrize("seed", range(4))
+def test_communities_are_those_of_dbscan(min_samples, seed):
+    dense = blobs(seed=seed)
+    found = fp.find_pairs(range(240), fp.Precomputed(dense), above=0.6, all_pairs=True)
+    distances = np.clip(1 - dense, 0, None)
+    other = DBSCAN(eps=0.4, min_samples=min_samples, metric="precomputed").fit(distances)
+    assert np.array_equal(found.communities(min_samples), other.labels_)
+
+
+def test_communities_need_a_number():
+    found = fp.find_pairs(["a", "b"], fp.StringSimilarity(), above=0.5)
+    with pytest.raises(fp.errors.InputError, match="min_samples is 0"):
+        found.communities(0)
