@@ -1,7 +1,8 @@
 """The pictures of the recipes, from the code that the recipes show.
 
 Writes docs/figures/recipe-duplicates.png, docs/figures/recipe-catalogues.png,
-docs/figures/recipe-audit.png, docs/figures/recipe-neighbors.png.
+docs/figures/recipe-audit.png, docs/figures/recipe-neighbors.png, docs/figures/recipe-questions.png,
+docs/figures/recipe-embeddings.png.
 
     python -m benchmarks.matching.pictures [--quick]
 """
@@ -93,6 +94,21 @@ def neighbors():
     return figure
 
 
+def embeddings():
+    from sklearn.decomposition import PCA
+
+    made = first_block("embeddings")
+    points = PCA(2).fit_transform(made["X"])
+    figure, axes = plt.subplots(figsize=(5, 3.6))
+    for topic, colour in zip(made["TOPICS"], (BLUE, RED, "#e9c46a", "#4d908e"), strict=True):
+        own = made["topics"] == topic
+        axes.scatter(*points[own].T, s=9, color=colour, label=topic)
+    axes.set(xlabel="first principal axis", ylabel="second")
+    axes.legend(frameon=False, markerscale=2)
+    figure.tight_layout()
+    return figure
+
+
 def main() -> None:
     options = arguments(__doc__).parse_args()
     figures = {
@@ -100,6 +116,8 @@ def main() -> None:
         "catalogues": lambda: scores("catalogues"),
         "audit": audit,
         "neighbors": neighbors,
+        "questions": lambda: scores("questions"),
+        "embeddings": embeddings,
     }
     for name in ["duplicates"] if options.quick else figures:
         figure = figures[name]()

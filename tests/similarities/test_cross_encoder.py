@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -355,6 +356,86 @@ def test_a_tokenizer_is_never_called_by_two_threads_at_once(tokenizer):
     for thread in threads:
         thread.join()
     assert not faults
+
+
+@pytest.mark.parametrize("asked_for_every_pair", [False, True])
+def test_threads_of_a_run_never_meet_in_the_tokenizer(tokenizer, monkeypatch, asked_for_every_pair):
+    class Fragile:
+        inside, met, calls = 0, 0, 0
+
+        def __getattr__(self, name):
+            return getattr(tokenizer, name)
+
+        def __call__(self, *texts, **options):
+            self.inside, self.calls = self.inside + 1, self.calls + 1
+            self.met += self.inside > 1
+            time.sleep(0.002)  # long enough that another thread would come in
+            try:
+                return tokenizer(*texts, **options)
+            finally:
+                self.inside -= 1
+
+    if asked_for_every_pair:
+        monkeypatch.setattr(joining.PairTokenizer, "_agrees", lambda self: False)
+    fragile = Fragile()
+    model = fp.CrossEncoder(tiny.network(), tokenizer=fragile, batch_size=4)
+    model.block_size = 8
+    before = fragile.calls
+    texts = [f"{a} {b}" for a in tiny.WORDS[:6] for b in tiny.WORDS[:5]]
+    fp.approximate(texts, model, landmarks=6, random_state=0, n_jobs=4)
+    assert fragile.met == 0
+    assert fragile.calls - before > 20 or not asked_for_every_pair
+
+
+@pytest.mark.parametrize(
+    ("guide", "said"),
+    [
+        (np.ones((6, 3)), "6"),
+        (np.ones((0, 3)), "0"),
+        (np.full((7, 3), np.nan), "nan|finite"),
+    ],
+)
+def test_a_guide_that_cannot_be_is_refused_before_the_model_is_asked(guide, said):
+    model = Words()
+    with pytest.raises(InputError, match=said):
+        fp.approximate(TEXTS, fp.CrossEncoder(model), landmarks=3, guide=guide)
+    assert not model.asked
+
+
+def test_no_texts_and_one_text():
+    model = Words()
+    assert len(fp.CrossEncoder(model).pairs([])) == 0
+    with pytest.raises(InputError, match="no items"):
+        fp.score_pairs(fp.CrossEncoder(model), [], [])
+    K = fp.approximate(["abc"], fp.CrossEncoder(model), landmarks=1)
+    np.testing.assert_allclose(K.to_dense(), [[1.5]])
+
+
+def test_what_a_model_returns_is_checked():
+    class Odd(Words):
+        answer = None
+
+        def predict(self, pairs):
+            return self.answer(len(pairs))
+
+    for answer in (lambda n: np.full(n, np.nan), lambda n: np.zeros(n + 1)):
+        Odd.answer = staticmethod(answer)
+        with pytest.raises(SimilarityError):
+            fp.approximate(TEXTS, fp.CrossEncoder(Odd()), landmarks=3)
+
+
+def test_progress_is_told(tokenizer):
+    told = []
+    model = fp.CrossEncoder(tiny.network(), tokenizer=tokenizer, batch_size=2)
+    K = fp.approximate(
+        [f"{a} {b}" for a in tiny.WORDS[:6] for b in tiny.WORDS[:5]],
+        model,
+        landmarks=5,
+        random_state=0,
+        progress=lambda *done: told.append(done),
+    )
+    assert told[-1][0] == K.evaluations
+    assert len(told) > 2
 
 
 def test_a_folder_is_read_and_nothing_is_downloaded(folder, tokenizer, monkeypatch):

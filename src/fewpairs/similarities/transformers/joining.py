@@ -62,7 +62,8 @@ class PairTokenizer:
             )
         self._pads_left = getattr(tokenizer, "padding_side", "right") == "left"
         self._cuts_left = getattr(tokenizer, "truncation_side", "right") == "left"
-        names = set(tokenizer("a", "b", verbose=False))
+        with ONE_AT_A_TIME:
+            names = set(tokenizer("a", "b", verbose=False))
         self._typed, self._masked = "token_type_ids" in names, "attention_mask" in names
         frame = self._frame_of_probe()
         if frame is not None and max_length is not None and max_length < frame.size + 2:
