@@ -2,7 +2,7 @@
 
 Writes docs/figures/recipe-duplicates.png, docs/figures/recipe-catalogues.png,
 docs/figures/recipe-audit.png, docs/figures/recipe-neighbors.png, docs/figures/recipe-questions.png,
-docs/figures/recipe-embeddings.png.
+docs/figures/recipe-embeddings.png, docs/figures/recipe-search.png.
 
     python -m benchmarks.matching.pictures [--quick]
 """
@@ -109,6 +109,31 @@ def embeddings():
     return figure
 
 
+def search():
+    made = first_block("search")
+    K, queries, documents, encode = (made[n] for n in ("K", "queries", "documents", "encode"))
+    model = made["Model"]()
+    exact = np.array([model.predict([(q, d) for d in documents]) for q in queries])
+    last = np.partition(exact, -10, axis=1)[:, -10:-9]
+    first = np.argsort(-(encode(queries) @ encode(documents).T), axis=1, kind="stable")
+    budgets = [20, 40, 60, 100, 150]
+    found = {"the encoder's first": [], "one round": [], "five rounds": []}
+    for budget in budgets:
+        fetched = np.take_along_axis(exact, first[:, :budget], axis=1)
+        best = np.sort(fetched, axis=1)[:, -10:]
+        found["the encoder's first"].append(np.mean(best >= last))
+        for name, rounds in (("one round", 1), ("five rounds", 5)):
+            near = K.search(queries, k=10, budget=budget, rounds=rounds)
+            found[name].append(np.mean(near.similarities >= last))
+    figure, axes = plt.subplots(figsize=(5, 3.2))
+    for (name, recalls), colour in zip(found.items(), (RED, GREY, BLUE), strict=True):
+        axes.plot(budgets, recalls, marker="o", color=colour, label=name)
+    axes.set(xlabel="evaluations for each query", ylabel="recall of the 10 nearest", ylim=(0, 1.02))
+    axes.legend(frameon=False, loc="lower right")
+    figure.tight_layout()
+    return figure
+
+
 def main() -> None:
     options = arguments(__doc__).parse_args()
     figures = {
@@ -118,6 +143,7 @@ def main() -> None:
         "neighbors": neighbors,
         "questions": lambda: scores("questions"),
         "embeddings": embeddings,
+        "search": search,
     }
     for name in ["duplicates"] if options.quick else figures:
         figure = figures[name]()
