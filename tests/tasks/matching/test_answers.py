@@ -190,6 +190,25 @@ def test_plan_of_two_sets_and_of_nonsense():
             fp.plan_pairs(**wrong)
 
 
+def test_plans_speak_in_money():
+    plan = fp.plan_pairs(5_000, matches=6_000, cost="0.002 USD")
+    assert plan.money == pytest.approx((0.002 * plan.low, 0.002 * plan.high))
+    assert str(plan).endswith(
+        f": {0.002 * plan.low:,.2f} USD to {0.002 * plan.high:,.2f} USD, "
+        f"where all pairs cost {0.002 * plan.all_pairs:,.2f} USD"
+    )
+    assert str(plan).startswith(str(fp.plan_pairs(5_000, matches=6_000)))
+    assert str(fp.plan_pairs(100, matches=5, cost=0.5)).endswith("all pairs for 2,475.00")
+    near = fp.plan_nearest(20_000, cost=0.1)
+    assert near.money == pytest.approx((0.1 * near.least, 0.1 * near.all_pairs))
+    assert f"at least ({0.1 * near.least:,.2f})" in str(near)
+    assert "pairs (495.00) are" in str(fp.plan_nearest(100, cost=0.1))
+    assert fp.plan_pairs(5_000).money is fp.plan_nearest(5_000).money is None
+    for plan_of in (fp.plan_pairs, fp.plan_nearest):
+        with pytest.raises(InputError, match="price of one evaluation"):
+            plan_of(5_000, cost=-1)
+
+
 def test_given_pairs_are_scored_once_each():
     counter = Counter(np.arange(25.0).reshape(5, 5))
     scores = fp.score_pairs(counter.similarity("pairs", symmetric=False), [0, 1, 4], [1, 1, 0])

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from fewpairs.arrays import is_whole
 from fewpairs.error.recall import check_recall
 from fewpairs.errors import InputError
+from fewpairs.similarities.cost import Cost, CostOption
 from fewpairs.tasks.matching.row_counts import row_counts
 from fewpairs.tasks.matching.universe import Universe
 
@@ -24,6 +25,8 @@ class NearestPlan(NamedTuple):
         Evaluations at the most.
     k : int
     recall : float
+    cost : Cost or None
+        Of one evaluation.
     """
 
     rows: int
@@ -31,19 +34,38 @@ class NearestPlan(NamedTuple):
     all_pairs: int
     k: int
     recall: float
+    cost: Cost | None = None
+
+    @property
+    def money(self) -> tuple[float, float] | None:
+        """What `least` and all pairs cost; None where nobody said what an evaluation does."""
+        if self.cost is None:
+            return None
+        return self.cost.price(self.least), self.cost.price(self.all_pairs)
 
     def __str__(self) -> str:
+        least, most = (
+            f" ({self.cost.written(count)})" if self.cost else ""
+            for count in (self.least, self.all_pairs)
+        )
         if self.least >= self.all_pairs:
-            return f"all {self.all_pairs:,} pairs are evaluated: there are few"
+            return f"all {self.all_pairs:,} pairs{most} are evaluated: there are few"
         return (
-            f"{self.least:,} evaluations at least, of {self.all_pairs:,} pairs: {self.rows:,} rows "
+            f"{self.least:,} evaluations at least{least}, of {self.all_pairs:,} pairs{most}: "
+            f"{self.rows:,} rows "
             f"read whole, to state a recall of {self.recall:g}, and {self.k} candidates of each. "
             "A poor guide takes more candidates, up to all pairs; budget= limits them"
         )
 
 
 def plan_nearest(
-    n: int, *, k: int = 10, recall: float = 0.95, others: int | None = None, symmetric: bool = True
+    n: int,
+    *,
+    k: int = 10,
+    recall: float = 0.95,
+    others: int | None = None,
+    symmetric: bool = True,
+    cost: CostOption | None = None,
 ) -> NearestPlan:
     """Say what `find_nearest` will take at least, and at the most.
 
@@ -59,6 +81,8 @@ def plan_nearest(
         Number of items of a second set, among which neighbours are looked for.
     symmetric : bool, default=True
         Whether both orders of a pair are one.
+    cost : float or str, optional
+        What one evaluation costs, as for `plan_pairs`.
 
     Returns
     -------
@@ -72,6 +96,7 @@ def plan_nearest(
     (131, 2710699, 199990000)
     """
     wanted = check_recall(recall)
+    money = None if cost is None else Cost.of(cost)
     for name, count in {"n": n, "k": k, "others": 1 if others is None else others}.items():
         if not is_whole(count) or count < 1:
             raise InputError(
@@ -83,10 +108,10 @@ def plan_nearest(
     universe = Universe(n, m, square=square, symmetric=square and symmetric)
     counts = row_counts(wanted, (n, m), universe.size, universe.size, guided=True, each=1)
     if counts.everything:
-        return NearestPlan(n, universe.size, universe.size, k, wanted)
+        return NearestPlan(n, universe.size, universe.size, k, wanted, money)
     rows, most = counts.together, m - 1 if square else m
     whole, single = rows * most, (n - rows) * min(k, most)
     if universe.symmetric:  # a pair of two such rows, or of mutual neighbours, is evaluated once
         whole, single = whole - rows * (rows - 1) // 2, single // 2
     least = min(whole + single, universe.size)
-    return NearestPlan(rows, least, universe.size, k, wanted)
+    return NearestPlan(rows, least, universe.size, k, wanted, money)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from fewpairs.arrays import is_whole
 from fewpairs.error.recall import blind_pairs, check_recall
 from fewpairs.errors import InputError
+from fewpairs.similarities.cost import Cost, CostOption
 from fewpairs.tasks.matching.steering import longest_in_vain
 from fewpairs.tasks.matching.universe import Universe
 
@@ -29,6 +30,8 @@ class PairsPlan(NamedTuple):
     items : int
         Of the smaller set. Before it draws, a search looks for some time in vain: where few items
         have a match, that is most of what finding takes.
+    cost : Cost or None
+        Of one evaluation.
     """
 
     blind: int
@@ -36,6 +39,7 @@ class PairsPlan(NamedTuple):
     matches: int
     recall: float
     items: int
+    cost: Cost | None = None
 
     @property
     def low(self) -> int:
@@ -49,6 +53,13 @@ class PairsPlan(NamedTuple):
         useless = max(self.blind + self.all_pairs // 2, self._in_all(2))
         most = self._in_all(_MOST, in_vain=longest_in_vain(self.blind, self.items))
         return min(most, useless)
+
+    @property
+    def money(self) -> tuple[float, float] | None:
+        """What `low` and `high` cost; None where nobody said what an evaluation does."""
+        if self.cost is None:
+            return None
+        return self.cost.price(self.low), self.cost.price(self.high)
 
     def _in_all(self, for_each: int, in_vain: int = 0) -> int:
         together = self.blind + for_each * self.matches + in_vain
@@ -67,8 +78,12 @@ class PairsPlan(NamedTuple):
         text = f"to state a recall of {self.recall:g} for {self.matches:,} matches, "
         if self._few_matches:
             text += f"{self.blind:,} of {self.all_pairs:,} pairs are drawn blindly"
-            return f"{text} ({_percent(self.share)} %): with so few matches, evaluate all pairs"
-        return f"{text}{self.price}"
+            text = f"{text} ({_percent(self.share)} %): with so few matches, evaluate all pairs"
+            return text + (f" for {self.cost.written(self.all_pairs)}" if self.cost else "")
+        if self.cost is None:
+            return f"{text}{self.price}"
+        low, high, everything = map(self.cost.written, (self.low, self.high, self.all_pairs))
+        return f"{text}{self.price}: {low} to {high}, where all pairs cost {everything}"
 
     @property
     def price(self) -> str:
@@ -95,6 +110,7 @@ def plan_pairs(
     recall: float = 0.95,
     others: int | None = None,
     symmetric: bool = True,
+    cost: CostOption | None = None,
 ) -> PairsPlan:
     """Say what finding matches and stating a recall will cost, before anything is evaluated.
 
@@ -115,6 +131,8 @@ def plan_pairs(
         Number of items of a second set.
     symmetric : bool, default=True
         Whether both orders of a pair are one.
+    cost : float or str, optional
+        What one evaluation costs: 0.002, or "0.002 USD". Then `plan.money` says what both cost.
 
     Returns
     -------
@@ -128,6 +146,8 @@ def plan_pairs(
     (867029, 0.083)
     >>> plan.low, plan.high
     (938107, 6355659)
+    >>> fp.plan_pairs(45_747, matches=71_078, cost="0.5 USD").money
+    (469053.5, 3177829.5)
     """
     wanted = check_recall(recall)
     counts = {"n": n} | ({} if others is None else {"others": others})
@@ -149,7 +169,8 @@ def plan_pairs(
             "There cannot be more matches than pairs.",
             "Check the numbers of items and of matches.",
         )
-    return plan_for(universe, wanted, None if matches is None else int(matches))
+    plan = plan_for(universe, wanted, None if matches is None else int(matches))
+    return plan if cost is None else plan._replace(cost=Cost.of(cost))
 
 
 def plan_for(universe: Universe, recall: float, matches: int | None = None) -> PairsPlan:

@@ -33,10 +33,10 @@ LANDMARKS = 10
 #: A guide that has led to a batch of which this share matched is worth following.
 _LEADS = 0.05
 #: Landmarks are bought once as much was spent on ranking as they cost. With a guide that leads
-#: somewhere, once twice as much was spent, if batches match no more often than any pair; or once
-#: 2.5 times as much was, if fewer than 3 % of recent pairs matched: then the guide has told what it
-#: knows, and misleads for some of the items.
-_RENT, _GUIDED_RENT, _LONG_RENT = 1.0, 2.0, 2.5
+#: somewhere, once half of it was spent, if to spend as much on ranking would bring less than 1 %
+#: more matches; or once 2.5 times as much was, if fewer than 3 % of recent pairs matched: then the
+#: guide has told what it knows, and misleads for some of the items.
+_RENT, _GUIDED_RENT, _LONG_RENT, _IDLE = 1.0, 0.5, 2.5, 0.01
 _FADED = 0.03
 #: Blind pairs get at most this share of a budget that allows for a statement, and this share of one
 #: that does not.
@@ -122,7 +122,7 @@ class Steering:
         rents = since / max(price, self._paid_for_landmarks)
         if self._leads:
             recent = self._recent(self.n_items // 2)
-            idle = drawn and rents >= _GUIDED_RENT and recent * self.all_pairs < self.found
+            idle = drawn and rents >= _GUIDED_RENT and recent * price < _IDLE * self.found
             return idle or (rents >= _LONG_RENT and recent < _FADED)
         never = not self._paid_for_landmarks and self.ranked >= self.n_items // 2
         return rents >= _RENT or never
