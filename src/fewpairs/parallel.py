@@ -36,7 +36,7 @@ _announced: set[int] = set()
 
 
 def count_jobs(n_jobs: int | None) -> int:
-    """Turn scikit-learn's `n_jobs` into a number of threads; -1 means all cores."""
+    """Turn scikit-learn's `n_jobs` into a number of threads; -1 means all cores that it may use."""
     if n_jobs is None:
         return 1
     if not is_number(n_jobs) or int(n_jobs) != n_jobs or n_jobs == 0:
@@ -47,7 +47,10 @@ def count_jobs(n_jobs: int | None) -> int:
         )
     if n_jobs > 0:
         return int(n_jobs)
-    return max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
+    # It counts the cores that this process may use: those of a container, or of its affinity.
+    import joblib  # noqa: PLC0415 - a tenth of a second, which most calls need not wait for
+
+    return max(1, joblib.cpu_count() + 1 + int(n_jobs))
 
 
 @contextmanager

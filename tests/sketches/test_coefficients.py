@@ -36,18 +36,17 @@ def test_coreset_of_all_rows_is_ridge():
     assert (positive.coefficients >= 0).all()
 
 
-def test_ridge_is_equation_3_5():
-    """The paper's formula, dense, with the penalty of Definition 6: 2 + 3ʲ of the next power."""
-    u, v, degree, size = rows(30), rows(20, seed=1), 4, 10
+@pytest.mark.parametrize("scale", [1 / 3, 1.0, 2.0])
+def test_ridge_is_equation_3_5(scale):
+    """The paper's formula, dense, with Definition 3's penalty: raw lengths, of the next power."""
+    u, v, degree, size = scale * rows(30), rows(20, seed=1), 4, 10
     wanted = Wanted(np.exp, u, v, degree, size, np.random.default_rng(0))
     found = fit_polynomial(wanted, "ridge")
     x = (u @ v.T).ravel()
     powers = x[:, None] ** np.arange(degree + 1)
-    lengths = [(side**2).sum(axis=1) for side in (u, v)]
     penalty = np.zeros(degree + 1)
     for j in range(1, degree + 1):
-        # ‖u‖²⁽ʲ⁺¹⁾ in units of the longest row: its square is left for the coefficient's own power.
-        sums = np.prod([(length ** (j + 1)).sum() / length.max() for length in lengths])
+        sums = np.prod([((side**2).sum(axis=1) ** (j + 1)).sum() for side in (u, v)])
         penalty[j] = degree * (2 + 3 ** (j + 1)) * sums / size
     by_hand = np.linalg.solve(powers.T @ powers + np.diag(penalty), powers.T @ np.exp(x))
     in_units_of_the_radius = by_hand * found.radius ** np.arange(degree + 1)

@@ -36,7 +36,7 @@ def test_polynomials_converge_with_the_sketch_size():
         )
         for m in (10, 100, 1000)
     ]
-    assert errors[2] < 0.25
+    assert errors[2] < 0.3
     assert errors[0] > errors[1] > errors[2]
 
 
@@ -60,7 +60,7 @@ def test_it_approximates_exp(coefficients, sparse):
     )
     assert K.shape == (300, 250)
     assert K.left.shape[1] <= 801
-    assert relative(K, exact) < 0.12
+    assert relative(K, exact) < 0.14
     assert K.error.low <= relative(K, exact) * 1.05
     assert K.error.high >= relative(K, exact) * 0.95
 

@@ -25,11 +25,11 @@ from numpy.polynomial import chebyshev
 from fewpairs.arrays import FloatArray
 from fewpairs.numerics import parts, row_squares
 from fewpairs.sketches.functions import Function, apply
-from fewpairs.sketches.products import dense
+from fewpairs.sketches.products import dense, longest_length
 
-#: The penalty on the power j is the theorem's for the power j + SHIFT. The paper's definition, and
-#: its code, have 1 here, its theorem 0. Higher powers shrink more with 1, which is better or level
-#: in nearly all lines of benchmarks/sketches/elementwise.py: the bound is loosest for low powers.
+#: The penalty on the power j is the theorem's for the power j + SHIFT. The paper's Definition 3,
+#: and its code, have 1 here, its theorem 0. With 1 the penalty has a factor of a² more, where a =
+#: max‖u‖·max‖v‖: where inner products are small, as in wide kernels, little is shrunk.
 SHIFT = 1
 #: Directions below this share of the largest are taken for rounding. Anything from 1e-5 to 1e-13
 #: gives the same errors in benchmarks/sketches/elementwise.py.
@@ -151,10 +151,12 @@ def least_squares(design: FloatArray, target: FloatArray, *, nonnegative: bool) 
 
 
 def variances(left: Any, right: Any, degree: int, size: int) -> FloatArray:
-    """Return what a coefficient of 1 of each power adds to the squared error, by Theorem 1.
+    """Return the penalty of Definition 3 on the coefficient of each power of y = x / a.
 
-    For the power j this is degree·(2 + 3ʲ)·Σ‖u‖²ʲ·Σ‖v‖²ʲ / size, where rows are measured in units
-    of the longest one. `SHIFT` says for which j it is taken. Nothing is added by the power 0.
+    By Theorem 1 the sketch of xᵏ has a variance of at most (2 + 3ᵏ)·Σ‖u‖²ᵏ·Σ‖v‖²ᵏ / size, and there
+    are as many of them as the degree. The definition takes it for k = j + `SHIFT` where x has the
+    power j. In lengths û, v̂ that are measured in units of the longest, and for powers of y, that is
+    degree·(2 + 3ᵏ)·Σû²ᵏ·Σv̂²ᵏ·a^(2·SHIFT) / size. The power 0 has none.
 
     Parameters
     ----------
@@ -166,13 +168,16 @@ def variances(left: Any, right: Any, degree: int, size: int) -> FloatArray:
     -------
     ndarray of shape (degree + 1,)
     """
+    longest = [longest_length(left), longest_length(right)]
     u, v = (
-        squares / max(float(squares.max(initial=0)), 1e-300)
-        for squares in (row_squares(left), row_squares(right))
+        row_squares(side / length) if length > 0 else np.zeros(side.shape[0])
+        for side, length in zip((left, right), longest, strict=True)
     )
     powers = np.arange(1, degree + 1) + SHIFT
     sums = np.array([(u**j).sum() * (v**j).sum() for j in powers])
-    return np.concatenate([[0.0], degree * (2 + 3.0**powers) * sums / size])
+    # Any power within the range of floats is as good as nothing, or as no coefficient at all.
+    unit = np.clip(longest[0] * longest[1], 1e-60, 1e60) ** (2 * SHIFT)
+    return np.concatenate([[0.0], degree * (2 + 3.0**powers) * sums * unit / size])
 
 
 @cache
