@@ -50,7 +50,7 @@ def count_jobs(n_jobs: int | None) -> int:
     # It counts the cores that this process may use: those of a container, or of its affinity.
     import joblib  # noqa: PLC0415 - a tenth of a second, which most calls need not wait for
 
-    return max(1, joblib.cpu_count() + 1 + int(n_jobs))
+    return max(1, int(joblib.cpu_count()) + 1 + int(n_jobs))
 
 
 @contextmanager

@@ -16,8 +16,8 @@ from scipy.linalg import block_diag
 from fewpairs.arrays import FloatArray, IntArray, SingleArray
 from fewpairs.errors import InputError
 from fewpairs.factored.embedding import symmetric_map
-from fewpairs.factored.matrix import ANCHORS, FactoredMatrix
-from fewpairs.factored.squares import Squares
+from fewpairs.factored.matrix import FactoredMatrix
+from fewpairs.factored.squares import ANCHORS, Squares
 from fewpairs.numerics import exponent, parts
 
 #: A guide's squares are added up exactly, as products of two coordinates, up to so many products.
