@@ -42,6 +42,7 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "default": ("fitted", {}),
     "default, guide": ("fitted", {"guide": True}),
 }
+NAMES = {"event": "Events", "entity": "Entities"}
 SPENDING = "default, guide, spending"
 TITLES = (*METHODS, SPENDING)
 #: With more landmarks hardly a decision is left open.
@@ -323,7 +324,7 @@ def main() -> None:
             [np.linalg.norm(t.scores - t.scores.T) / np.linalg.norm(t.scores) for t in test]
         )
         pages.append(
-            f"## {kind}s\n\n{sum(len(t.clusters) for t in test):,} mentions in {len(test)} test "
+            f"## {NAMES[kind]}\n\n{sum(len(t.clusters) for t in test):,} mentions in {len(test)} test "
             f"topics. ‖K − Kᵀ‖/‖K‖ of the scorer: {asymmetry:.3f}. CoNLL F1 in per cent, by the "
             f"share of landmarks:\n\n{table(heading, rows)}\n\nRelative error of the matrices:\n\n"
             f"{table(heading, errors)}"
