@@ -330,8 +330,8 @@ def main() -> None:
         pages.append(
             f"## {NAMES[kind]}\n\n{sum(len(t.clusters) for t in test):,} mentions in {len(test)} "
             f"test topics. ‖K − Kᵀ‖/‖K‖ of the scorer: {asymmetry:.3f}. CoNLL F1 in per cent, by "
-            f"the share of landmarks:\n\n{table(heading, rows)}\n\nRelative error of the matrices:\n\n"
-            f"{table(heading, errors)}"
+            f"the share of landmarks:\n\n{table(heading, rows)}\n\nRelative error of the "
+            f"matrices:\n\n{table(heading, errors)}"
         )
         print("\n" + pages[-1] + "\n")
         if not options.quick:
