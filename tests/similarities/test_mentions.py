@@ -294,6 +294,12 @@ class TestVectors:
         assert np.abs(lemma.reshape(4, -1)[2] - parts[2, 2]).max() > 1e-3
         np.testing.assert_allclose(lemma.reshape(4, -1)[1], parts[2, 1], atol=1e-4)
 
+    def test_an_empty_head_word_is_a_zero(self, folder):
+        given = [["an", "ape"]], [(0, 0, 2)]
+        found = fp.mention_vectors(*given, folder, head_words=[""]).reshape(4, -1)
+        assert not found[2].any()
+        assert found[[0, 1, 3]].any(axis=1).all()
+
     def test_what_was_cut_off_is_zero(self, folder):
         found = fp.mention_vectors([["ape"] * 600], [(0, 590, 591)], folder).reshape(4, -1)
         assert not found[0].any()

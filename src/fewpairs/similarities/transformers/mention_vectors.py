@@ -93,8 +93,8 @@ def mention_vectors(
 
 
 def _mean(states: SingleArray, chosen: Any) -> Any:
-    """Return the mean of some states; of none, which were cut off, zeros."""
-    return states[chosen].mean(axis=0) if chosen.any() else np.zeros_like(states[0])
+    """Return the mean of some states; of none, cut off or of an empty word, zeros."""
+    return states[chosen].mean(axis=0) if chosen.any() else np.zeros(states.shape[1])
 
 
 def _batches(contexts: Sequence[Sequence[str]], wanted: IntArray) -> Iterator[list[int]]:
