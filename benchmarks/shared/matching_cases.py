@@ -217,17 +217,23 @@ def febrl(n: int = 5000) -> Case:
 
 def places(n: int = 4003) -> Case:
     """Names of whole cities in random order."""
+    names = [name for name, _ in named_places(n)]
+    return _strings(f"places, n = {len(names):,}", names, "jaro_winkler", 0.9)
+
+
+def named_places(n: int) -> list[tuple[str, str]]:
+    """The same names, each with its city."""
     by_city: dict[str, list[str]] = {}
     for record in datasets.read_records("place_aliases", "records"):
         by_city.setdefault(record["cluster"], []).append(record["text"])
     cities = sorted(by_city)
     np.random.default_rng(0).shuffle(cities)
-    names: list[str] = []
+    named: list[tuple[str, str]] = []
     for city in cities:
-        names += by_city[city]
-        if len(names) >= n:
+        named += [(name, str(city)) for name in by_city[city]]
+        if len(named) >= n:
             break
-    return _strings(f"places, n = {len(names):,}", names, "jaro_winkler", 0.9)
+    return named
 
 
 def two_sets_of_places(n: int) -> Case:
