@@ -72,14 +72,23 @@ def watched(case: Case, seed: int) -> dict[str, Any]:
     For the latter, blind pairs count only where the search reaches them, and within a batch matches
     are taken to be spread evenly.
     """
+    run, shares = searched(case, seed, RECALLS)
+    true = run.returned["found"] / len(case.truth)
+    return {**run.returned, "true": true, "shares": shares}
+
+
+def searched(
+    case: Case, seed: int, recalls: tuple[float, ...], kind: type[Watched] = Watched
+) -> tuple[Watched, list[float]]:
+    """Search until the last of some recalls; return the run, and what share each has taken."""
     oracle = Oracle(case.items, case.similarity, others=case.others)
     universe = Universe(*oracle.shape, square=oracle.square, symmetric=oracle.symmetric)
     others = None if case.others is None else oracle.others
     guides = as_guides(case.guide, oracle.items, others, oracle.similarity)
     rng = oracle.generator(seed)
-    wanted = [int(np.ceil(recall * len(case.truth))) for recall in RECALLS]
+    wanted = [int(np.ceil(recall * len(case.truth))) for recall in recalls]
     threshold = Threshold(case.above, above=True)
-    run = Watched(wanted[-1], oracle, universe, threshold, unlimited(universe), 0.95, rng)
+    run = kind(wanted[-1], oracle, universe, threshold, unlimited(universe), 0.95, rng)
     with oracle.run(universe.size, rng):
         run.carry_out(guides)
     run.steps.append((len(run.last.labels), run.last.labels.found))
@@ -87,8 +96,7 @@ def watched(case: Case, seed: int) -> dict[str, Any]:
         run.note(run.last)
     steps = np.array(run.steps)
     shares = np.interp(wanted, steps[:, 1], steps[:, 0]) / universe.size
-    true = run.returned["found"] / len(case.truth)
-    return {**run.returned, "true": true, "shares": shares.tolist()}
+    return run, shares.tolist()
 
 
 def kept_run(case: Case, seed: int) -> dict[str, Any]:
