@@ -15,6 +15,7 @@ from fewpairs.error.recall import Recall
 from fewpairs.errors import InputError, MissingExtraError
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
+from fewpairs.oracle.provenance import UNKNOWN, Provenance
 from fewpairs.tasks.matching.histogram import Histogram, histogram_of
 from fewpairs.tasks.matching.identity import Ids
 from fewpairs.tasks.matching.threshold import Threshold
@@ -40,6 +41,8 @@ class Found:
         every pair was evaluated.
     paid : int or None
         What the similarity was really asked for: less, where evaluations were looked up.
+    provenance : Provenance
+        Which version made it, with which seed, when, and in what time.
     """
 
     left: IntArray
@@ -56,6 +59,7 @@ class Found:
     guide: Any = field(default=None, repr=False)
     extensions: int = field(default=0, repr=False)
     paid: int | None = field(default=None, repr=False)
+    provenance: Provenance = field(default=UNKNOWN, repr=False)
 
     def __len__(self) -> int:
         return len(self.left)
@@ -212,6 +216,42 @@ class Found:
         from fewpairs.files.tables import write_table  # noqa: PLC0415 - only where it is written
 
         write_table(Path(path), self._columns(), escape=escape)
+
+    def report(
+        self,
+        path: str | Path,
+        *,
+        texts: Any = None,
+        labels: Any = None,
+        title: str = "",
+        most: int = 10_000,
+    ) -> None:
+        """Write one HTML page to look at: the recall, the pairs side by side, a map of groups.
+
+        It needs no network and evaluates nothing (docs/report.md).
+
+        Parameters
+        ----------
+        path : str or Path
+            The old file or the new one, never half of it.
+        texts : sequence, optional
+            What to show of each item, where that is not the item itself; of two sets, a pair.
+        labels : sequence, optional
+            A label for each item of one set: a colour on the map. By default its group.
+        title : str
+        most : int, default=10,000
+            Items on the page, of each set: those of the best pairs first.
+
+        Examples
+        --------
+        >>> import fewpairs as fp
+        >>> names = ["Anna Berg", "Ana Berg", "Bob Stone", "Bob Ston", "Carl May"]
+        >>> found = fp.find_pairs(names, fp.StringSimilarity("jaro_winkler"), above=0.95)
+        >>> found.report("names.html")  # doctest: +SKIP
+        """
+        from fewpairs.report.found_page import report_found  # noqa: PLC0415 - a face
+
+        report_found(self, path, texts=texts, labels=labels, title=title, most=most)
 
     def to_graph(self) -> sp.csr_array:
         """Return the similarities as a SciPy sparse matrix; of a symmetric one, both orders."""
