@@ -23,6 +23,8 @@ from fewpairs.factored.embedding import EmbeddingMap, one_sided_map, symmetric_m
 from fewpairs.factored.source import Source
 from fewpairs.factored.squares import Squares
 from fewpairs.items.items import Items
+from fewpairs.notebook import svg
+from fewpairs.notebook.card import card
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.known import Known
 from fewpairs.oracle.provenance import UNKNOWN, Provenance
@@ -400,6 +402,23 @@ class FactoredMatrix(Answers):
         from fewpairs.report.matrix_page import report_matrix  # noqa: PLC0415 - a face
 
         report_matrix(self, path, texts=texts, ids=ids, labels=labels, title=title, most=most)
+
+    def _repr_html_(self) -> str:
+        from fewpairs.factored.spectrum import is_quick, spectrum_of  # noqa: PLC0415 - as above
+
+        n, m = self.shape
+        price = f" for {self.price_written}" if self.price_written else ""
+        rows = [
+            ("method", self.method),
+            ("rank", f"{min(self.core.shape):,}{', with a guide' if self.squares else ''}"),
+            ("evaluations", f"{self.evaluations:,}{price}" if self.evaluations else ""),
+            ("error", "" if self.error is None else str(self.error)),
+            ("skipped", f"{len(self.skipped):,} pairs" if len(self.skipped) else ""),
+            ("ended", self.stopped_because),
+        ]
+        stated = "" if self.error is None else svg.interval(*self.error[:3], most=None)
+        drawn = svg.spectrum(spectrum_of(self).values) if is_quick(self) else ""
+        return card(f"{n:,} × {m:,} factored matrix", rows, f"{stated}<br>{drawn}")
 
     def __repr__(self) -> str:
         n, m = self.shape

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from html import escape
 
 _BOX = "font-family:system-ui,sans-serif;font-size:13px;line-height:1.4;max-width:46em"
-_CELL = "text-align:left;padding:1px 1em 1px 0;vertical-align:top;background:none;border:none"
+_CELL = "text-align:left;padding:1px 1em 1px 0;vertical-align:top;background:none;border:none;font-size:inherit"
 
 
 def card(title: str, rows: Iterable[tuple[str, str]], picture: str = "", note: str = "") -> str:
@@ -40,6 +40,32 @@ def card(title: str, rows: Iterable[tuple[str, str]], picture: str = "", note: s
     below = f'<div style="opacity:.7">{escape(note)}</div>' if note else ""
     return (
         f'<div style="{_BOX}"><div style="font-weight:600">{escape(title)}</div>'
-        f'<table style="border-collapse:collapse;border:none;margin:2px 0">{body}</table>'
+        f'<table style="border-collapse:collapse;border:none;margin:2px 0;font-size:inherit">{body}</table>'
         f"{picture}{below}</div>"
     )
+
+
+def card_of(told: str, picture: str = "") -> str:
+    r"""Return a card of lines that are printed: a title, then names and values.
+
+    Parameters
+    ----------
+    told : str
+        Its lines after the first begin with a name, set apart by two spaces.
+    picture : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> card_of("a plan\n  memory     3 MB").count("<tr")
+    1
+    """
+    title, *lines = told.splitlines()
+    rows = []
+    for line in lines:
+        name, _, value = line.strip().partition("  ")
+        rows.append((name, value.strip()))
+    return card(title, rows, picture)

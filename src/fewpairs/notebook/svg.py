@@ -20,6 +20,8 @@ from fewpairs.arrays import FloatArray
 BLUE, ORANGE, GREY = "#2f7fc1", "#d9681d", "#8a94a0"
 #: Bars of a spectrum.
 _MOST_BARS = 60
+#: Eigenvalues below this share of the largest shown are rounding, whatever their sign.
+_ROUNDING = 1e-9
 _LEFT, _BELOW, _ABOVE = 46, 30, 10
 
 
@@ -63,12 +65,22 @@ def interval(
     return _picture(marks, width, 42, label)
 
 
+def share(value: float, *, width: int = 260) -> str:
+    """Draw a share of all, such as that of the pairs that are evaluated."""
+    marks = [
+        _rect(0, 8, width, 8, GREY, "fp-track", opacity=0.3),
+        _rect(0, 8, max(1.5, min(max(value, 0.0), 1.0) * width), 8, BLUE, "fp-a"),
+    ]
+    return _picture(marks, width, 20, f"{value:.2%} of all")
+
+
 def spectrum(eigenvalues: npt.ArrayLike, *, width: int = 320, height: int = 130) -> str:
     """Draw eigenvalues by decreasing magnitude, without the largest, the negative ones marked."""
     values = np.asarray(eigenvalues, dtype=float)
     values = values[np.argsort(-np.abs(values), kind="stable")][1 : _MOST_BARS + 1]
     if not len(values):
         return ""
+    values = np.where(np.abs(values) > _ROUNDING * np.abs(values).max(), values, 0.0)
     top, bottom = max(float(values.max()), 0.0), min(float(values.min()), 0.0)
     frame = _Frame((0, len(values)), (bottom, top or (1.0 if bottom == 0 else 0.0)), width, height)
     bar = frame.width / len(values)
@@ -186,7 +198,8 @@ class _Frame:
             _text(_LEFT + self.width / 2, below + 12, name, "middle"),
         ]
         marks = {low: _number(low) for low in (*self.up, 0.0)} if ticks is None else ticks
-        return there + [_text(_LEFT - 5, self.y(v) + 4, text, "end") for v, text in marks.items()]
+        apart = {v: text for v, text in marks.items() if v == 0 or abs(self.y(v) - self.y(0)) > 12}  # noqa: PLR2004 - a line of text
+        return there + [_text(_LEFT - 5, self.y(v) + 4, text, "end") for v, text in apart.items()]
 
 
 def _picture(marks: Iterable[str], width: int, height: int, label: str) -> str:

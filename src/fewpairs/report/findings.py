@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
-from fewpairs.factored.embedding import triangular_factor
 from fewpairs.factored.matrix import FactoredMatrix
+from fewpairs.factored.spectrum import Spectrum
 from fewpairs.report.neighbors import Neighbors
 
 #: Near-duplicates have at least this share of the smaller of their self-similarities.
@@ -19,30 +17,6 @@ _MOST = 0.9
 _ORDERS = 300
 #: Below these shares of the mass, or of the norm, nothing is said to be there.
 _NO_NEGATIVE, _NO_DIFFERENCE = 1e-6, 1e-8
-
-
-class Spectrum(NamedTuple):
-    """Eigenvalues of the factored part, or singular values where it is not symmetric."""
-
-    values: FloatArray
-    signed: bool
-
-    @property
-    def negative_share(self) -> float:
-        """Σ|negative| / Σ|all|."""
-        mass = float(np.abs(self.values).sum())
-        return float(np.abs(self.values[self.values < 0]).sum()) / mass if mass else 0.0
-
-
-def spectrum_of(matrix: FactoredMatrix) -> Spectrum:
-    """Return the eigenvalues of the factored part, largest magnitude first, without evaluations."""
-    if matrix.symmetric:
-        vectors, signature = matrix.embedding(psd=False)
-        values = signature * np.einsum("ik,ik->k", vectors, vectors)
-    else:
-        inner = triangular_factor(matrix.left) @ matrix.core @ triangular_factor(matrix.right).T
-        values = np.asarray(np.linalg.svd(inner, compute_uv=False), dtype=np.float64)
-    return Spectrum(values[np.argsort(-np.abs(values), kind="stable")], matrix.symmetric)
 
 
 def findings_of(matrix: FactoredMatrix, spectrum: Spectrum, near: Neighbors) -> list[str]:

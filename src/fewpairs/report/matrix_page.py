@@ -10,10 +10,11 @@ import numpy as np
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.error.estimate import CurvePoint
 from fewpairs.factored.matrix import FactoredMatrix
+from fewpairs.factored.spectrum import Spectrum, spectrum_of
 from fewpairs.files.writing import refuse_unwritable
 from fewpairs.notebook.svg import Point, curve, interval, spectrum
 from fewpairs.report.contents import Chart, Contents, Fact, Labels, Links
-from fewpairs.report.findings import Spectrum, findings_of, spectrum_of
+from fewpairs.report.findings import findings_of
 from fewpairs.report.layout import neighbor_map
 from fewpairs.report.neighbors import Neighbors, nearest_of_all
 from fewpairs.report.origin import origin_of, time_fact

@@ -13,6 +13,7 @@ from scipy.sparse.csgraph import connected_components, min_weight_full_bipartite
 from fewpairs.arrays import FloatArray, IntArray, RandomState
 from fewpairs.error.recall import Recall
 from fewpairs.errors import InputError, MissingExtraError
+from fewpairs.notebook.card import card
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.oracle.provenance import UNKNOWN, Provenance
@@ -22,6 +23,8 @@ from fewpairs.tasks.matching.threshold import Threshold
 
 #: What it costs a row to stay without a partner, where the best match gains 1: next to nothing.
 _ALONE = 1e-6
+#: Pairs, and characters of an item, that a notebook shows.
+_SHOWN, _TEXT = 5, 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +71,30 @@ class Found:
         return (
             f"<{len(self):,} pairs, {self.evaluations:,} evaluations{self.paying}; {self.recall}>"
         )
+
+    def _repr_html_(self) -> str:
+        best = slice(0, _SHOWN)
+        pairs = zip(self.left[best], self.right[best], self.similarities[best], strict=True)
+        rows = [
+            ("evaluations", f"{self.evaluations:,}{self.paying}"),
+            ("recall", str(self.recall)),
+            *((f"{score:.3f}", self._written(i, j)) for i, j, score in pairs),
+        ]
+        more = len(self) - _SHOWN
+        note = f"and {more:,} more pairs: .to_pandas(), .report(path)" if more > 0 else ""
+        return card(f"{len(self):,} pairs", rows, self.recall.picture(), note)
+
+    def _written(self, i: int, j: int) -> str:
+        """Write a pair by its ids, and its items where these are texts."""
+        sides = []
+        for name, at, side in (
+            (self.ids.name(np.array([i]))[0], i, "items"),
+            (self.ids.name(np.array([j]), right=True)[0], j, "others"),
+        ):
+            item = None if self.oracle is None else getattr(self.oracle, side).take([at])[0]
+            text = f" {item[:_TEXT]}{'…' * (len(item) > _TEXT)}" if isinstance(item, str) else ""
+            sides.append(f"{name}{text}")
+        return "  ~  ".join(sides)
 
     @property
     def evaluations(self) -> int:
