@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from html import escape
 
 _BOX = "font-family:system-ui,sans-serif;font-size:13px;line-height:1.4;max-width:46em"
-_CELL = "text-align:left;padding:1px 1em 1px 0;vertical-align:top;background:none;border:none;font-size:inherit"
+_TABLE = "border-collapse:collapse;border:none;margin:2px 0;font-size:inherit"
+_PLAIN = "text-align:left;vertical-align:top;background:none;border:none;font-size:inherit"
+_CELL = f"{_PLAIN};padding:1px 1em 1px 0"
 
 
 def card(title: str, rows: Iterable[tuple[str, str]], picture: str = "", note: str = "") -> str:
@@ -40,7 +42,7 @@ def card(title: str, rows: Iterable[tuple[str, str]], picture: str = "", note: s
     below = f'<div style="opacity:.7">{escape(note)}</div>' if note else ""
     return (
         f'<div style="{_BOX}"><div style="font-weight:600">{escape(title)}</div>'
-        f'<table style="border-collapse:collapse;border:none;margin:2px 0;font-size:inherit">{body}</table>'
+        f'<table style="{_TABLE}">{body}</table>'
         f"{picture}{below}</div>"
     )
 
