@@ -20,7 +20,7 @@ from fewpairs.errors import InputError, UnwritableError
 from fewpairs.report import page as pages
 from fewpairs.report import texts
 from fewpairs.report.contents import Contents, Links
-from fewpairs.report.layout import group_map, linked_map, neighbor_map
+from fewpairs.tasks.maps.layout import group_map, linked_map, neighbor_map
 
 
 def written(result, tmp_path, **options) -> str:

@@ -7,7 +7,8 @@ import numpy as np
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.factored.spectrum import Spectrum
-from fewpairs.report.neighbors import Neighbors
+from fewpairs.tasks.maps.neighbors import Neighbors
+from fewpairs.tasks.maps.places import is_one_set
 
 #: Near-duplicates have at least this share of the smaller of their self-similarities.
 _DUPLICATE = 0.95
@@ -22,7 +23,7 @@ _NO_NEGATIVE, _NO_DIFFERENCE = 1e-6, 1e-8
 def findings_of(matrix: FactoredMatrix, spectrum: Spectrum, near: Neighbors) -> list[str]:
     """Say what a matrix is like; nothing is evaluated."""
     told = [_signs(spectrum), _rank(spectrum), _orders(matrix), _range(matrix)]
-    if matrix.source.square:
+    if is_one_set(matrix):
         told.append(_duplicates(matrix, near))
     if len(matrix.skipped):
         told.append(
@@ -60,7 +61,7 @@ def _rank(spectrum: Spectrum) -> str:
 
 
 def _orders(matrix: FactoredMatrix) -> str:
-    if not matrix.source.square:
+    if not is_one_set(matrix):
         return "Rows and columns are two sets of items."
     if matrix.source.symmetric and matrix.symmetric:
         return "Both orders of a pair are the same: the similarity is declared symmetric."
@@ -92,10 +93,10 @@ def evaluated(matrix: FactoredMatrix) -> FloatArray:
     known = matrix.known
     everyone = np.arange(len(matrix))
     there = np.ones(known.columns.values.shape, dtype=bool)
-    if matrix.source.square:
+    if is_one_set(matrix):
         there = everyone[:, None] != known.columns.index[None]
     rows, columns = known.places_of(known.keys)
-    apart = rows != columns if matrix.source.square else np.ones(len(rows), dtype=bool)
+    apart = rows != columns if is_one_set(matrix) else np.ones(len(rows), dtype=bool)
     return np.concatenate([known.columns.values[there], known.values[apart]])
 
 

@@ -15,10 +15,10 @@ from fewpairs.files.writing import refuse_unwritable
 from fewpairs.guides.guides import AUTO, as_guides
 from fewpairs.notebook.svg import histogram, interval
 from fewpairs.report.contents import Chart, Contents, Fact, Labels, Links
-from fewpairs.report.layout import group_map, linked_map, neighbor_map
 from fewpairs.report.origin import origin_of, time_fact
 from fewpairs.report.page import write_page
 from fewpairs.report.texts import check_given, texts_of
+from fewpairs.tasks.maps.layout import group_map, linked_map, neighbor_map
 from fewpairs.tasks.matching.found import Found
 
 #: Pairs on a page, the best ones; each takes some twenty bytes.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.arrays import IntArray
 from fewpairs.error.estimate import CurvePoint
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.factored.spectrum import Spectrum, spectrum_of
@@ -15,11 +15,10 @@ from fewpairs.files.writing import refuse_unwritable
 from fewpairs.notebook.svg import Point, curve, interval, spectrum
 from fewpairs.report.contents import Chart, Contents, Fact, Labels, Links
 from fewpairs.report.findings import findings_of
-from fewpairs.report.layout import neighbor_map
-from fewpairs.report.neighbors import Neighbors, nearest_of_all
 from fewpairs.report.origin import origin_of, time_fact
 from fewpairs.report.page import write_page
 from fewpairs.report.texts import check_given, texts_of
+from fewpairs.tasks.maps.places import Mapped, is_one_set, map_of
 
 
 def report_matrix(
@@ -43,23 +42,20 @@ def _contents(
     matrix: FactoredMatrix, texts: Any, ids: Any, labels: Any, title: str, most: int
 ) -> Contents:
     source = matrix.source
-    square = source.square and matrix.shape[0] == matrix.shape[1]
+    square = is_one_set(matrix)
     rows, columns = some_of(matrix.shape[0], most), some_of(matrix.shape[1], most)
-    near = nearest_of_all(matrix, rows, columns, square=square)
+    mapped = map_of(matrix, rows, columns)
     values = spectrum_of(matrix)
     names = [str(ids[k]) for k in rows.tolist()] if ids is not None else [str(k) for k in rows]
     shown = texts_of(source.items, rows, texts)
-    sides = [near]
     if not square:
-        sides.append(nearest_of_all(matrix.T, columns, rows, square=False))
         names += [str(k) for k in columns]
         shown += texts_of(source.others, columns)
-    links = _links(sides, len(rows))
     return Contents(
         title=title or _title(matrix),
         lead=_lead(matrix),
         facts=_facts(matrix),
-        findings=findings_of(matrix, values, near),
+        findings=findings_of(matrix, values, mapped.sides[0]),
         charts=_charts(matrix, values),
         provenance=origin_of(
             matrix.provenance,
@@ -68,8 +64,8 @@ def _contents(
         texts=shown,
         names=names,
         second=len(rows),
-        places=neighbor_map(_table(sides, len(rows)), _start(matrix, rows, columns, square=square)),
-        links=links,
+        places=mapped.places,
+        links=_links(mapped),
         labels=_labels(matrix, rows, columns, labels, square=square),
         pairs_title="Most similar pairs",
         map_note=_note(matrix, rows, columns),
@@ -85,7 +81,7 @@ def some_of(count: int, most: int) -> IntArray:
 
 def _title(matrix: FactoredMatrix) -> str:
     n, m = matrix.shape
-    items = f"{n:,} items" if matrix.source.square else f"{n:,} items and {m:,} others"
+    items = f"{n:,} items" if is_one_set(matrix) else f"{n:,} items and {m:,} others"
     return f"The similarities of {items}"
 
 
@@ -105,7 +101,7 @@ def _lead(matrix: FactoredMatrix) -> str:
 
 def _all_pairs(matrix: FactoredMatrix) -> int:
     n, m = matrix.shape
-    one_order = matrix.source.square and matrix.source.symmetric
+    one_order = is_one_set(matrix) and matrix.source.symmetric
     return (n * (n + 1) // 2 if one_order else n * m) * matrix.source.price_of_entry
 
 
@@ -175,52 +171,16 @@ def _note(matrix: FactoredMatrix, rows: IntArray, columns: IntArray) -> str:
     )
 
 
-def _links(sides: list[Neighbors], second: int) -> Links:
+def _links(mapped: Mapped) -> Links:
     """Join the neighbours of rows among columns, and of columns among rows, to one list."""
-    table = _table(sides, second)
-    there = table >= 0
-    height = max(side.places.shape[1] for side in sides)
+    there = mapped.table >= 0
     return Links(
-        left=np.broadcast_to(np.arange(len(table))[:, None], table.shape)[there],
-        right=table[there],
-        approximate=np.vstack([_padded(side.approximate, height) for side in sides])[there],
-        exact=np.vstack([_padded(side.exact, height) for side in sides])[there],
+        left=np.broadcast_to(np.arange(len(there))[:, None], there.shape)[there],
+        right=mapped.table[there],
+        approximate=np.concatenate([side.approximate.ravel() for side in mapped.sides]),
+        exact=np.concatenate([side.exact.ravel() for side in mapped.sides]),
         both=False,
     )
-
-
-def _table(sides: list[Neighbors], second: int) -> IntArray:
-    """Return the neighbours of all items on the page, as places on it; -1 for none."""
-    if len(sides) == 1:
-        return sides[0].places
-    height = max(side.places.shape[1] for side in sides)
-    moved = [sides[0].places + second, sides[1].places]
-    return np.vstack([np.nan_to_num(_padded(t, height), nan=-1) for t in moved]).astype(np.int64)
-
-
-def _padded(table: Any, height: int) -> FloatArray:
-    padded = np.full((len(table), height), np.nan)
-    padded[:, : table.shape[1]] = table
-    return padded
-
-
-def _start(
-    matrix: FactoredMatrix, rows: IntArray, columns: IntArray, *, square: bool
-) -> FloatArray:
-    """Return two leading directions after the first, which usually says what all share."""
-    if square:
-        return _two(matrix.embedding(psd=True)[rows])
-    # Both factors through one core, so that near rows and columns lie near each other.
-    w, sizes, vt = np.linalg.svd(matrix.core, full_matrices=False)
-    root = np.sqrt(sizes)
-    both = [matrix.left[rows] @ (w * root), matrix.right[columns] @ (vt.T * root)]
-    return _two(np.vstack(both))
-
-
-def _two(vectors: FloatArray) -> FloatArray:
-    order = np.argsort(-np.einsum("ik,ik->k", vectors, vectors), kind="stable")
-    chosen = vectors[:, order[1:3]]
-    return np.hstack([chosen, np.zeros((len(vectors), 2 - chosen.shape[1]))])
 
 
 def _labels(
