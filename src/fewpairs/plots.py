@@ -171,6 +171,7 @@ def _statements(ax: Any, points: list[tuple[float, float, float, float]]) -> Non
     spent, values, low, high = np.array(sorted(points), dtype=float).T
     ax.fill_between(spent, low, high, color=_POSITIVE, alpha=0.18, lw=0, label="95 % interval")
     ax.plot(spent, values, "o-", color=_POSITIVE, markersize=4, linewidth=1.4, label="stated")
+    ax.locator_params(axis="x", nbins=5)
     ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.grid(alpha=0.25)
 
