@@ -115,9 +115,9 @@ def test_differences_are_marked(window, pages):
         left, right = row.find_elements(By.CSS_SELECTOR, ".text")
         sides = [[m.text for m in x.find_elements(By.TAG_NAME, "mark")] for x in (left, right)]
         marks[left.text.split("\n")[1], right.text.split("\n")[1]] = sides
-    assert marks["Anna Berg", "Ana Berg"] == [["n"], []]
-    assert marks["Bob Stone", "Bob Ston"] == [["e"], []]
-    assert marks[EVIL, f"{EVIL}!"] == [[], ["!"]]
+    assert marks["Anna Berg", "Ana Berg"] == [["n"], [""]]  # something is missing there
+    assert marks["Bob Stone", "Bob Ston"] == [["e"], [""]]
+    assert marks[EVIL, f"{EVIL}!"] == [[""], ["!"]]
 
 
 def test_html_in_texts_stays_text(page):

@@ -112,8 +112,8 @@
   function marked(parts) {
     const text = element("div", "text");
     for (const [part, different] of parts) {
-      if (part === "") continue;
-      if (different) text.append(element("mark", "", part)); else text.append(part);
+      if (different) text.append(element("mark", part === "" ? "gap" : "", part)); // a gap: the other has something there
+      else text.append(part);
     }
     return text;
   }
@@ -124,7 +124,7 @@
   const view = { x: 0.5, y: 0.5, scale: 400 };
   let width = 0, height = 0, ratio = 1, fit = 400, drawing = false;
   let chosen = -1, hovered = -1, hits = null, near = new Set();
-  let colours = [], ink = "", ground = "", faint = "", sprites = new Map();
+  let colours = [], ink = "", ground = "", faint = "";
 
   const mapX = (i) => places[2 * i] / 65535, mapY = (i) => places[2 * i + 1] / 65535;
   const screenX = (i) => (mapX(i) - view.x) * view.scale + width / 2;
@@ -135,7 +135,6 @@
     const style = getComputedStyle(document.documentElement), value = (name) => style.getPropertyValue(name).trim();
     colours = ["--alone", "--c1", "--c2", "--c3", "--c4", "--c5", "--c6", "--c7"].map(value);
     [ink, ground, faint] = ["--text", "--ground", "--faint"].map(value);
-    sprites = new Map();
     legend();
     draw();
   }
@@ -152,29 +151,6 @@
     draw();
   }
 
-  // A dot is drawn once and copied; the items of a second set are diamonds.
-  function sprite(colour, size, diamond, dim) {
-    const key = `${colour}/${size}/${diamond}/${dim}`;
-    if (!sprites.has(key)) {
-      const side = Math.ceil(2 * (size + 1.5) * ratio), dot = document.createElement("canvas");
-      dot.width = dot.height = side;
-      const brush = dot.getContext("2d");
-      brush.scale(ratio, ratio);
-      const middle = side / ratio / 2;
-      brush.globalAlpha = dim ? 0.14 : colour === 0 ? 0.55 : 0.85;
-      brush.fillStyle = colours[colour];
-      brush.beginPath();
-      if (diamond) {
-        const reach = size * 1.3;
-        brush.moveTo(middle, middle - reach); brush.lineTo(middle + reach, middle);
-        brush.lineTo(middle, middle + reach); brush.lineTo(middle - reach, middle);
-      } else brush.arc(middle, middle, size, 0, 2 * Math.PI);
-      brush.fill();
-      sprites.set(key, dot);
-    }
-    return sprites.get(key);
-  }
-
   function draw() {
     if (drawing) return;
     drawing = true;
@@ -188,17 +164,41 @@
     const grown = Math.sqrt(view.scale / fit), base = (count > 3000 ? 2.2 : count > 600 ? 3 : 4) * Math.min(1, Math.max(0.6, fit / 520));
     const size = Math.round(2 * Math.min(9, base * Math.max(0.8, Math.min(grown, 2.2)))) / 2;
     const visible = [];
-    for (let i = 0; i < count; i++) {
-      const x = screenX(i), y = screenY(i);
-      if (x < -12 || y < -12 || x > width + 12 || y > height + 12) continue;
-      const shown = chosen < 0 ? hits === null || hits[i] === 1 : i === chosen || near.has(i);
-      const dot = sprite(colourOf(i), size, i >= data.second, !shown);
-      pen.drawImage(dot, x - dot.width / ratio / 2, y - dot.height / ratio / 2, dot.width / ratio, dot.height / ratio);
-      if (shown) visible.push(i);
-    }
+    if (chosen >= 0 || hits !== null) paintDots(size, false, null);
+    paintDots(size, true, visible);
     if (chosen >= 0) paintChosen(size);
-    if (visible.length <= 60) for (const i of visible) label(i, size);
+    if (visible.length <= 60) paintLabels(visible, size);
     if (hovered >= 0) ring(hovered, size + 2.5, ink);
+  }
+
+  const isShown = (i) => (chosen < 0 ? hits === null || hits[i] === 1 : i === chosen || near.has(i));
+  const byColour = Uint32Array.from({ length: count }, (_, i) => i).sort((i, j) => colourOf(i) - colourOf(j) || i - j);
+  const DOTS = 100; // of one path: longer paths take a browser longer than they save, shorter ones too
+
+  // All dots that are shown, or all others, colour by colour; the items of a second set are diamonds.
+  function paintDots(size, shown, visible) {
+    const reach = size * 1.3;
+    let colour = -1, open = 0;
+    pen.beginPath();
+    for (const i of byColour) {
+      const x = screenX(i), y = screenY(i);
+      if (x < -12 || y < -12 || x > width + 12 || y > height + 12 || isShown(i) !== shown) continue;
+      if (colourOf(i) !== colour || open === DOTS) {
+        pen.fill();
+        pen.beginPath();
+        colour = colourOf(i);
+        open = 0;
+        pen.fillStyle = colours[colour];
+        pen.globalAlpha = !shown ? 0.16 : colour === 0 ? 0.6 : 0.85;
+      }
+      open++;
+      if (i >= data.second) {
+        pen.moveTo(x, y - reach); pen.lineTo(x + reach, y); pen.lineTo(x, y + reach); pen.lineTo(x - reach, y);
+      } else { pen.moveTo(x + size, y); pen.arc(x, y, size, 0, 2 * Math.PI); }
+      if (visible !== null) visible.push(i);
+    }
+    pen.fill();
+    pen.globalAlpha = 1;
   }
 
   function paintChosen(size) {
@@ -216,12 +216,20 @@
     pen.beginPath(); pen.arc(screenX(i), screenY(i), radius, 0, 2 * Math.PI); pen.stroke();
   }
 
-  function label(i, size) {
-    const text = short(texts[i], 32);
-    pen.font = `${i === chosen ? "600 " : ""}12px system-ui, sans-serif`;
+  // As many labels as there is room for, that of the chosen item first.
+  function paintLabels(items, size) {
+    const taken = [];
     pen.lineWidth = 3; pen.strokeStyle = ground; pen.fillStyle = ink; pen.lineJoin = "round";
-    pen.strokeText(text, screenX(i) + size + 4, screenY(i) + 4);
-    pen.fillText(text, screenX(i) + size + 4, screenY(i) + 4);
+    for (const i of [...items].sort((a, b) => (b === chosen) - (a === chosen))) {
+      const text = short(texts[i], 32), y = screenY(i) + 4;
+      pen.font = `${i === chosen ? "600 " : ""}12px system-ui, sans-serif`;
+      const wide = pen.measureText(text).width, after = screenX(i) + size + 4;
+      const x = after + wide > width ? screenX(i) - size - 4 - wide : after;
+      if (taken.some(([l, r, at]) => x < r && x + wide > l && Math.abs(y - at) < 14)) continue;
+      taken.push([x, x + wide, y]);
+      pen.strokeText(text, x, y);
+      pen.fillText(text, x, y);
+    }
   }
 
   const short = (text, most) => (text.length > most ? text.slice(0, most - 1) + "…" : text).replace(/\s+/g, " ");
