@@ -221,7 +221,7 @@
     const taken = [];
     pen.lineWidth = 3; pen.strokeStyle = ground; pen.fillStyle = ink; pen.lineJoin = "round";
     for (const i of [...items].sort((a, b) => (b === chosen) - (a === chosen))) {
-      const text = short(texts[i], 32), y = screenY(i) + 4;
+      const text = short(texts[i], width < 500 ? 18 : 32), y = screenY(i) + 4;
       pen.font = `${i === chosen ? "600 " : ""}12px system-ui, sans-serif`;
       const wide = pen.measureText(text).width, after = screenX(i) + size + 4;
       const x = after + wide > width ? screenX(i) - size - 4 - wide : after;
