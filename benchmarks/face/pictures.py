@@ -1,4 +1,4 @@
-"""The pictures of docs/plots.md, from the code that the page shows.
+"""The pictures of the page on plots, from the code that it shows.
 
 Writes docs/figures/plot-spectrum.png, docs/figures/plot-error.png, docs/figures/plot-recall.png,
 docs/figures/plot-scores.png, docs/figures/plot-map.png, docs/figures/plot-block.png,

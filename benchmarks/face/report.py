@@ -88,6 +88,18 @@ def page_of(count: int, path: Path) -> float:
     return time.perf_counter() - begun
 
 
+def introductions(count: int, path: Path) -> None:
+    """Write the page of the picture: what docstrings begin with, and what they describe."""
+    corpus = fp.datasets.docstrings()
+    some = np.random.default_rng(0).permutation(len(corpus.texts))[:count]
+    texts = [" ".join(corpus.texts[i].split("\n\n")[0].split()) for i in some]
+    similarity = fp.StringSimilarity("token_set_ratio")
+    K = fp.approximate(texts, similarity, budget=0.2, random_state=0, progress=False)
+    K.report(
+        path, ids=[corpus.names[i] for i in some], title=f"{count} functions by their docstrings"
+    )
+
+
 def measured(path: Path) -> tuple[float, list[float]]:
     """First paint, and script in each frame while the map is dragged, in milliseconds."""
     with browser() as window:
@@ -104,7 +116,10 @@ def photograph(path: Path, output: Path) -> None:
     with browser(1280, 900) as window:
         open_page(window, path)
         time.sleep(1)
-        window.execute_script("document.querySelectorAll('#list button')[4].click()")
+        window.execute_script(
+            "[...document.querySelectorAll('#list button')]"
+            ".find((button) => button.textContent.includes('polynomial')).click()"
+        )
         time.sleep(1)
         taken: dict[str, Any] = window.execute_cdp_cmd("Page.captureScreenshot", {"format": "png"})
         output.write_bytes(base64.b64decode(taken["data"]))
@@ -135,7 +150,7 @@ def main() -> None:
             )
             print(rows[-1], flush=True)
         if not options.quick:
-            page_of(900, page)
+            introductions(900, page)
             photograph(page, FIGURES / "report.png")
     headings = [
         "items",

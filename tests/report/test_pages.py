@@ -258,6 +258,13 @@ def test_as_many_as_there_are_items(tmp_path, what):
         matrix_of_names().report(tmp_path / "page.html", **{what: ["a", "b"]})
 
 
+@pytest.mark.parametrize("most", [0, 2.5, "all"])
+def test_a_page_holds_a_number_of_items(tmp_path, most):
+    for result in (matrix_of_names(), found_among_names()):
+        with pytest.raises(InputError, match="most is"):
+            result.report(tmp_path / "page.html", most=most)
+
+
 def test_origin_is_kept_in_files_and_the_same_call_writes_the_same_file(tmp_path):
     for name in ("one", "two"):
         matrix_of_names(random_state=7).save(tmp_path / name)
@@ -317,6 +324,8 @@ def test_two_sets_show_your_texts_and_ids(tmp_path):
     assert data["texts"] == shown[0] + shown[1]
     assert data["names"][0] == "l0"
     assert data["names"][30] == "r0"
+    with pytest.raises(InputError, match="between two sets"):
+        found.report(tmp_path / "page.html", labels=range(30))
     with pytest.raises(InputError, match="texts has 30 entries for 34"):
         found.report(tmp_path / "page.html", texts=(shown[0], shown[0]))
 

@@ -11,13 +11,14 @@ from scipy.sparse.csgraph import connected_components
 
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.candidates.nearest import most_similar
+from fewpairs.errors import InputError
 from fewpairs.files.writing import refuse_unwritable
 from fewpairs.guides.guides import AUTO, as_guides
 from fewpairs.notebook.svg import histogram, interval
 from fewpairs.report.contents import Chart, Contents, Fact, Labels, Links
 from fewpairs.report.origin import origin_of, time_fact
 from fewpairs.report.page import write_page
-from fewpairs.report.texts import check_given, texts_of
+from fewpairs.report.texts import check_given, check_most, texts_of
 from fewpairs.tasks.maps.layout import group_map, linked_map, neighbor_map
 from fewpairs.tasks.matching.found import Found
 
@@ -38,10 +39,17 @@ def report_found(
 ) -> None:
     """Write the page; `Found.report` documents the parameters."""
     refuse_unwritable(Path(path))
+    check_most(most)
     both = None if texts is None else _both(found, texts)
     if both is not None:
         for given, count in zip(both, found.shape, strict=True):
             check_given(given, count, "texts")
+    if labels is not None and not _one_set(found):
+        raise InputError(
+            "labels were given for pairs between two sets of items.",
+            "Colours tell the two sets apart there.",
+            "Leave labels out.",
+        )
     check_given(labels, found.shape[0], "labels")
     write_page(_contents(found, both, labels, title, most), path)
 
@@ -277,7 +285,7 @@ def _note(found: Found, rows: IntArray, columns: IntArray, pairs: int, guided: b
 
 def _labels(found: Found, given: Any, rows: IntArray, groups: IntArray, *, one_set: bool) -> Labels:
     """Return colours: what the user gives, or groups of more than one item; 0 is alone."""
-    if given is not None and one_set:
+    if given is not None:
         names, numbers = np.unique(np.asarray(given), return_inverse=True)
         return Labels(numbers.ravel()[rows] + 1, ["", *map(str, names.tolist())], "label")
     if found.recall.of == "neighbours":

@@ -17,7 +17,7 @@ from fewpairs.report.contents import Chart, Contents, Fact, Labels, Links
 from fewpairs.report.findings import findings_of
 from fewpairs.report.origin import origin_of, time_fact
 from fewpairs.report.page import write_page
-from fewpairs.report.texts import check_given, texts_of
+from fewpairs.report.texts import check_given, check_most, texts_of
 from fewpairs.tasks.maps.places import Mapped, is_one_set, map_of
 
 
@@ -33,6 +33,7 @@ def report_matrix(
 ) -> None:
     """Write the page; `FactoredMatrix.report` documents the parameters."""
     refuse_unwritable(Path(path))
+    check_most(most)
     for given, what in ((texts, "texts"), (ids, "ids"), (labels, "labels")):
         check_given(given, len(matrix), what)
     write_page(_contents(matrix, texts, ids, labels, title, most), path)

@@ -58,7 +58,7 @@
   // ---------------------------------------------------------------- what differs between two texts
 
   const WORDS = /\s*[\p{L}\p{N}]+|\s*[^\p{L}\p{N}\s]|\s+/gu;
-  const MOST_CELLS = 160000;
+  const MOST_CELLS = 160000, LEAST_COMMON = 0.2;
 
   // Two lists of [text, whether it is marked].
   function differences(one, other) {
@@ -92,7 +92,9 @@
       changed(x, y, out);
     }
     plain(a.slice(endA).join(""), b.slice(endB).join(""));
-    return out;
+    // Two texts that have next to nothing in common would be marked from end to end.
+    const common = out[0].reduce((sum, [part, different]) => sum + (different ? 0 : part.length), 0);
+    return common < LEAST_COMMON * Math.max(one.length, other.length) ? [[[one, false]], [[other, false]]] : out;
   }
 
   // Of two different stretches, what both begin and end with is not marked, if it is half of them.

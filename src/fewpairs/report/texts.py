@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fewpairs.arrays import IntArray
+from fewpairs.arrays import IntArray, is_whole
 from fewpairs.errors import InputError
 from fewpairs.items.items import Items, as_items
 from fewpairs.items.records import field_names
@@ -51,6 +51,16 @@ def check_given(given: Any, count: int, what: str) -> None:
             f"{what} has {len(as_items(given)):,} entries for {count:,} items.",
             "Entry k belongs to item k.",
             "Pass as many as there are items, in the same order.",
+        )
+
+
+def check_most(most: object) -> None:
+    """Refuse what is no number of items."""
+    if not is_whole(most) or most < 1:
+        raise InputError(
+            f"most is {most!r}.",
+            "It is the number of items on the page.",
+            "Pass a positive integer, for example 5000.",
         )
 
 
