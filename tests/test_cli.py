@@ -415,3 +415,29 @@ def test_a_function_of_ones_own_is_planned_and_approximated(typed, folder):
     assert not fp.load(folder / "ordered.fewpairs").symmetric
     refused = typed("plan", *names, "--asymmetric", code=2)
     assert "--asymmetric was given with the similarity levenshtein" in refused
+
+
+def test_report_of_a_saved_matrix(folder):
+    fewpairs("approximate", "names.txt", "--landmarks", 6, "-o", "out.fewpairs", cwd=folder)
+    told = fewpairs("report", "out.fewpairs", "-o", "out.html", "--title", "Names", cwd=folder)
+    assert told == "saved to out.html: open it in a browser, it needs no network\n"
+    page = (folder / "out.html").read_text(encoding="utf-8")
+    assert "<h1>Names</h1>" in page
+    assert all(name in page for name in NAMES)
+    assert "<dt>seed</dt><dd>0</dd>" in page
+
+
+@pytest.mark.parametrize(
+    ("matrix", "output", "message"),
+    [
+        ("out.fewpairs", "out.fewpairs", "is the input"),
+        ("out.fewpairs", "nowhere/out.html", "cannot be written"),
+        ("gone.fewpairs", "out.html", "gone.fewpairs"),
+        ("names.txt", "out.html", "names.txt"),
+    ],
+)
+def test_report_refuses_what_would_go_wrong_and_leaves_nothing(folder, matrix, output, message):
+    fewpairs("approximate", "names.txt", "--landmarks", 6, "-o", "out.fewpairs", cwd=folder)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert message in fewpairs("report", matrix, "-o", output, cwd=folder, code=2)
+    assert before == {path.name: path.read_bytes() for path in folder.iterdir()}

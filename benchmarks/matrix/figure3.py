@@ -89,7 +89,7 @@ def draw_spectra(matrices) -> None:
     shown = [title for title in wanted if title in matrices]
     figure, axes = plt.subplots(2, 3, figsize=(13, 6.4), layout="constrained")
     for axis, title in zip(axes.flat, shown, strict=True):
-        plot_spectrum(np.linalg.eigvalsh(matrices[title]), title=title, axes=axis)
+        plot_spectrum(np.linalg.eigvalsh(matrices[title]), title=title, ax=axis)
         axis.set_xlim(1, 201)
     figure.savefig(FIGURES / "figure1.png", dpi=90)
     figure, axes = plt.subplots(2, 3, figsize=(13, 6.4), layout="constrained")
@@ -122,7 +122,7 @@ def main() -> None:
     rows = []
     for axis, (title, matrix) in zip(axes.flat, matrices.items(), strict=False):
         results = measure(matrix, trials)
-        plot_errors(curves(results), title=title, highest=1.5, legend=False, axes=axis)
+        plot_errors(curves(results), title=title, highest=1.5, legend=False, ax=axis)
         for size in SIZES:
             shares = sorted({round(100 * results[name, size][1]) for name in METHODS})[:-1]
             label = f"{shares[0]}–{shares[-1]}" if len(shares) > 1 else f"{shares[0]}"

@@ -72,13 +72,13 @@ def main() -> None:
     plot_spectrum(
         fp.inspect(items, overlap, sample=400).eigenvalues,
         title="A similarity that is not positive definite",
-        axes=axes[0],
+        ax=axes[0],
     )
     plot_errors(
         {name: tuple(zip(*points, strict=True)) for name, points in curves.items()},
         title=f"Error of all {n * (n + 1) // 2:,} similarities of {n:,} texts",
         highest=1.2,
-        axes=axes[1],
+        ax=axes[1],
     )
     axes[1].errorbar(
         [100 * s for s in SHARES],

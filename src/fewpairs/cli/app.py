@@ -10,7 +10,7 @@ import typer
 from fewpairs import __version__
 from fewpairs.cli.journal import journal
 from fewpairs.cli.matching import cluster, dedupe, match, neighbors
-from fewpairs.cli.matrices import approximate, plan, query
+from fewpairs.cli.matrices import approximate, plan, query, report
 from fewpairs.cli.messages import for_typing, told
 from fewpairs.cli.words import vectors
 from fewpairs.errors import FewpairsError
@@ -40,7 +40,7 @@ def _first(
         raise typer.Exit
 
 
-for command in (demo, match, dedupe, cluster, neighbors, plan, approximate, query, vectors):
+for command in (demo, match, dedupe, cluster, neighbors, plan, approximate, query, report, vectors):
     app.command()(command)
 app.add_typer(journal, name="journal")
 

@@ -1,4 +1,4 @@
-"""Commands that make a matrix, and read one: plan, approximate, query."""
+"""Commands that make a matrix, and read one: plan, approximate, query, report."""
 
 from __future__ import annotations
 
@@ -134,8 +134,11 @@ def approximate(
     typer.echo(f"{matrix!r}\nsaved to {output}")
 
 
+MatrixFile = Annotated[Path, typer.Argument(help="A file that fewpairs approximate wrote.")]
+
+
 def query(
-    matrix: Annotated[Path, typer.Argument(help="A file that fewpairs approximate wrote.")],
+    matrix: MatrixFile,
     item: Annotated[int | None, typer.Option(help="Position of an item, from 0.")] = None,
     text: Annotated[str | None, typer.Option(help="Or a new text to compare.")] = None,
     k: Annotated[int, typer.Option("-k", help="How many neighbours.")] = 10,
@@ -184,3 +187,18 @@ def query(
         typer.echo(f"{index}\t{value:.4f}{name}")
     scores = "exact" if found.source.evaluates and rerank != 0 else "approximate"
     typer.echo(f"{near.evaluations:,} evaluations; scores are {scores}", err=True)
+
+
+def report(
+    matrix: MatrixFile,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page to write: .html.")],
+    title: Annotated[str, typer.Option(help="A heading of your own.")] = "",
+) -> None:
+    """Write a page to look at in a browser: the error, a map of the items, their nearest."""
+    from fewpairs.factored.storage import load  # noqa: PLC0415
+    from fewpairs.files.writing import refuse_overwriting, refuse_unwritable  # noqa: PLC0415
+
+    refuse_unwritable(output)
+    refuse_overwriting(output, (matrix,))
+    load(matrix).report(output, title=title)
+    typer.echo(f"saved to {output}: open it in a browser, it needs no network")

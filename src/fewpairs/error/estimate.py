@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from fewpairs.arrays import is_number
 from fewpairs.errors import InputError
+from fewpairs.notebook import svg
+from fewpairs.notebook.card import card
 
 #: Of every stated interval.
 CONFIDENCE = 0.95
@@ -36,6 +38,10 @@ class ErrorEstimate(NamedTuple):
             f"{self.high:.3g}, "
             f"from {self.n_pairs:,} unseen pairs)"
         )
+
+    def _repr_html_(self) -> str:
+        picture = svg.interval(*self[:3], most=None)
+        return card(f"relative error {self.value:.3g}", [], picture, str(self))
 
 
 class CurvePoint(NamedTuple):

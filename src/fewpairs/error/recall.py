@@ -15,6 +15,8 @@ from scipy import stats
 from fewpairs.arrays import FloatArray, is_number
 from fewpairs.error.unreached import fewest_unreached, most_unreached
 from fewpairs.errors import InputError
+from fewpairs.notebook import svg
+from fewpairs.notebook.card import card
 from fewpairs.numerics import most_affordable
 
 #: What may lie outside of the interval: nearly all of the 5 % on the side that matters, and what is
@@ -89,6 +91,13 @@ class Recall:
     def __str__(self) -> str:
         without = f"; {self.skipped:,} skipped pairs count as no {self.of}" if self.skipped else ""
         return self._stated() + without
+
+    def _repr_html_(self) -> str:
+        return card(f"recall {_written(self.value)}", [], self.picture(), str(self))
+
+    def picture(self) -> str:
+        """Draw the interval, and the recall that was asked for."""
+        return svg.interval(self.value, self.low, self.high, target=self.target)
 
     def _stated(self) -> str:
         where = "found" if self.examples is None else "among the candidates"

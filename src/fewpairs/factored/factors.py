@@ -62,13 +62,14 @@ class Factors:
         shape = i.shape
         i, j = i.ravel(), j.ravel()
         if self.known.empty:
-            return self._from_factors(i, j).reshape(shape)
+            return self.from_factors(i, j).reshape(shape)
         found = self.known.find(i, j)
         unknown = np.isnan(found)
-        found[unknown] = self._from_factors(i[unknown], j[unknown])
+        found[unknown] = self.from_factors(i[unknown], j[unknown])
         return found.reshape(shape)
 
-    def _from_factors(self, rows: IntArray, columns: IntArray) -> FloatArray:
+    def from_factors(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Return single entries as if nothing were known."""
         values = factored_entries(self.left, self.core, self.right, rows, columns)
         for part in self.squares:
             values += part.entries(rows, columns)
@@ -156,7 +157,7 @@ class Factors:
         rows, columns, values = self.known.in_both_orders().outside_lines()
         if not len(rows):
             return None
-        by = values - self._from_factors(rows, columns)
+        by = values - self.from_factors(rows, columns)
         return sp.csr_array((by, (rows, columns)), shape=self.shape)
 
 

@@ -23,8 +23,11 @@ from fewpairs.factored.embedding import EmbeddingMap, one_sided_map, symmetric_m
 from fewpairs.factored.source import Source
 from fewpairs.factored.squares import ANCHORS, Squares
 from fewpairs.items.items import Items
+from fewpairs.notebook import svg
+from fewpairs.notebook.card import card
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.known import Known
+from fewpairs.oracle.provenance import UNKNOWN, Provenance
 from fewpairs.similarities.cost import Cost
 
 
@@ -67,6 +70,8 @@ class FactoredMatrix(Answers):
     skipped : ndarray of shape (n_skipped, 2), optional
         Pairs that were asked for and have no value. Their entries are predictions, also in columns
         that were evaluated, and the stated error is that of all others.
+    provenance : Provenance
+        Which version made it, with which seed, when.
 
     Examples
     --------
@@ -93,6 +98,7 @@ class FactoredMatrix(Answers):
         curve: Sequence[CurvePoint | SketchPoint] = (),
         stopped_because: str = "",
         skipped: IntArray | None = None,
+        provenance: Provenance = UNKNOWN,
     ) -> None:
         super().__init__(left, core, right, known, squares)
         self.source = source or Source()
@@ -103,6 +109,7 @@ class FactoredMatrix(Answers):
         self.curve = list(curve)
         self.stopped_because = stopped_because
         self.skipped: IntArray = np.empty((0, 2), dtype=np.int64) if skipped is None else skipped
+        self.provenance = provenance
 
     # ------------------------------------------------------------------ products
 
@@ -220,6 +227,7 @@ class FactoredMatrix(Answers):
             "curve": self.curve,
             "stopped_because": self.stopped_because,
             "skipped": self.skipped,
+            "provenance": self.provenance,
         }
         return FactoredMatrix(**(facts | changes))
 
@@ -345,6 +353,11 @@ class FactoredMatrix(Answers):
         """What its evaluations have cost in money; None where nobody said what one does."""
         return None if self._cost is None else self._cost.price(self.evaluations)
 
+    @property
+    def price_written(self) -> str:
+        """The same with its currency, for people; nothing where nobody said."""
+        return "" if self._cost is None else self._cost.written(self.evaluations)
+
     # ------------------------------------------------------------------ files and people
 
     def save(self, path: str | Path) -> None:
@@ -352,6 +365,62 @@ class FactoredMatrix(Answers):
         from fewpairs.factored.storage import save  # noqa: PLC0415 - it reads this class
 
         save(self, path)
+
+    def report(
+        self,
+        path: str | Path,
+        *,
+        texts: Any = None,
+        ids: Any = None,
+        labels: Any = None,
+        title: str = "",
+        most: int = 10_000,
+    ) -> None:
+        """Write one HTML page to look at: the error, a map of the items, their nearest.
+
+        It needs no network and evaluates nothing (docs/report.md).
+
+        Parameters
+        ----------
+        path : str or Path
+            The old file or the new one, never half of it.
+        texts : sequence, optional
+            What to show of each item, where that is not the item itself.
+        ids : sequence, optional
+            Your names of the items; by default their positions.
+        labels : sequence, optional
+            A label for each item, such as its cluster: a colour on the map.
+        title : str
+        most : int, default=10,000
+            Items on the page; of more, some drawn at random.
+
+        Examples
+        --------
+        >>> import fewpairs as fp
+        >>> names = ["Anna Berg", "Ana Berg", "Bob Stone", "Bob Ston", "Carl May"]
+        >>> K = fp.approximate(names, fp.StringSimilarity("jaro_winkler"), landmarks=3)
+        >>> K.report("names.html")  # doctest: +SKIP
+        """
+        from fewpairs.report.matrix_page import report_matrix  # noqa: PLC0415 - a face
+
+        report_matrix(self, path, texts=texts, ids=ids, labels=labels, title=title, most=most)
+
+    def _repr_html_(self) -> str:
+        from fewpairs.factored.spectrum import is_quick, spectrum_of  # noqa: PLC0415 - as above
+
+        n, m = self.shape
+        price = f" for {self.price_written}" if self.price_written else ""
+        rows = [
+            ("method", self.method),
+            ("rank", f"{min(self.core.shape):,}{', with a guide' if self.squares else ''}"),
+            ("evaluations", f"{self.evaluations:,}{price}" if self.evaluations else ""),
+            ("error", "" if self.error is None else str(self.error)),
+            ("skipped", f"{len(self.skipped):,} pairs" if len(self.skipped) else ""),
+            ("ended", self.stopped_because),
+        ]
+        stated = "" if self.error is None else svg.interval(*self.error[:3], most=None)
+        drawn = svg.spectrum(spectrum_of(self).values) if is_quick(self) else ""
+        return card(f"{n:,} × {m:,} factored matrix", rows, f"{stated}<br>{drawn}")
 
     def __repr__(self) -> str:
         n, m = self.shape

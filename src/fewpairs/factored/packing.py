@@ -17,6 +17,7 @@ from fewpairs.files.contents import are_numbers, are_positions, require
 from fewpairs.guides.guides import ARRAY
 from fewpairs.items.packing import pack_items, unpack_items
 from fewpairs.oracle.known import Known, checked_lines
+from fewpairs.oracle.provenance import Provenance
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -41,6 +42,9 @@ _FACTS: dict[str, type | tuple[type, ...]] = {
     # Files of matrices that were made before there were guides have neither of these.
     "squares": list,
     "guide": list,
+    # Files of matrices that were made before there were reports have neither of these.
+    "version": str,
+    "seed": (int, type(None)),
 }
 #: Numbers lie between 2^-1074 and 2^1024.
 _LARGEST_POWER = 1100
@@ -116,6 +120,8 @@ def pack(matrix: FactoredMatrix) -> tuple[Arrays, dict[str, Any]]:
         "stopped_because": matrix.stopped_because,
         "squares": [float(part.weight).hex() for part in matrix.squares],
         "guide": [] if source.guide is None else source.guide.parts,
+        "version": matrix.provenance.version,
+        "seed": matrix.provenance.seed,
     }
     return arrays | item_arrays | other_arrays, facts
 
@@ -128,6 +134,8 @@ def check_facts(facts: dict[str, Any]) -> None:
     facts.setdefault("stopped_because", "")
     facts.setdefault("squares", [])
     facts.setdefault("guide", [])
+    facts.setdefault("version", "")
+    facts.setdefault("seed", None)
     for name, kind in _FACTS.items():
         value = facts[name]
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
@@ -209,6 +217,7 @@ def unpack(arrays: Arrays, facts: dict[str, Any]) -> FactoredMatrix:
         nugget=nugget,
         curve=[_unpack_point(packed) for packed in facts["curve"]],
         stopped_because=facts["stopped_because"],
+        provenance=Provenance(facts["version"], facts["seed"]),
     ).without(np.empty((0, 2), dtype=np.int64) if skipped is None else skipped)
 
 

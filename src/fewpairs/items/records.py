@@ -38,7 +38,7 @@ def field_of(items: Items, name: str) -> tuple[list[Any], npt.NDArray[np.bool_]]
     records = list(items.values)
     cells = []
     for at, record in enumerate(records):
-        names = _names(record)
+        names = field_names(record)
         if names is None:
             raise InputError(
                 f"item {items.describe(at)} is a {type(record).__name__}, which has no fields.",
@@ -48,18 +48,18 @@ def field_of(items: Items, name: str) -> tuple[list[Any], npt.NDArray[np.bool_]]
         cells.append(_cell(record, name) if name in names else _ABSENT)
     # One record, or a few among many, may well lack a field that others have.
     if len(cells) > 1 and not items.is_subset and all(cell is _ABSENT for cell in cells):
-        known = dict.fromkeys(str(other) for record in records for other in _names(record))
+        known = dict.fromkeys(str(other) for record in records for other in field_names(record))
         raise UnknownNameError("field", name, known, where="of the items")
     return cells, np.array([_is_filled(cell) for cell in cells], dtype=bool)
 
 
 def has_fields(items: Items) -> bool:
     """Say whether items are records."""
-    return isinstance(items.values, list) and _names(items.values[0]) is not None
+    return isinstance(items.values, list) and field_names(items.values[0]) is not None
 
 
-def _names(record: Any) -> Any:
-    """Return the names of a record's fields; None if it has none."""
+def field_names(record: Any) -> Any:
+    """Return the names of a record's fields; None for what is no record."""
     if callable(getattr(record, "keys", None)):
         return record.keys()
     if isinstance(record, tuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import time
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -18,6 +19,7 @@ from fewpairs.methods.base import Method, assemble
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
+from fewpairs.oracle.provenance import Provenance
 from fewpairs.oracle.scale import OutgrownError, Scale
 from fewpairs.parallel import max_memory as memory_below
 from fewpairs.run.arguments import as_oracle, check_selected, guides_of
@@ -126,6 +128,7 @@ def approximate(
     >>> K.evaluations <= 0.1 * 500 * 501 / 2, K.error.value < 0.001
     (True, True)
     """
+    begun = time.perf_counter()
     oracle = as_oracle(
         items,
         similarity,
@@ -155,6 +158,7 @@ def approximate(
         )
         oracle = oracle.declaring(plan.method.declared_diagonal)
         matrix = run_at_scale(oracle, plan, rng).guided_by(reusable(guide))
+        matrix.provenance = Provenance.since(begun, random_state)
     if budget is not None and oracle.spent > plan.evaluations:
         warn(
             BudgetExceededWarning(

@@ -9,6 +9,8 @@ import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray, RandomState, generator, is_whole
 from fewpairs.errors import InputError
+from fewpairs.notebook import svg
+from fewpairs.notebook.card import card_of
 from fewpairs.numerics import exponent, most_affordable
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
@@ -98,6 +100,9 @@ class Inspection:
                 f"  time       {_time(self.seconds_per_evaluation)}",
             ]
         )
+
+    def _repr_html_(self) -> str:
+        return card_of(str(self), svg.spectrum(self.eigenvalues))
 
 
 def inspect(

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from fewpairs.error.interval import Interval, relative_error
 from fewpairs.methods.base import Method
 from fewpairs.methods.landmarks import Selector
+from fewpairs.notebook import svg
+from fewpairs.notebook.card import card_of
 from fewpairs.parallel import format_bytes
 from fewpairs.run.pricing import Target
 from fewpairs.run.timing import format_seconds
@@ -107,6 +109,9 @@ class Plan:
 
     def __str__(self) -> str:
         return self.described(self.call_for_all_pairs)
+
+    def _repr_html_(self) -> str:
+        return card_of(str(self), svg.share(self.share))
 
     def described(self, call: str) -> str:
         """Write the plan for people; `call` is how they would ask for all pairs."""

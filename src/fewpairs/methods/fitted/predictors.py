@@ -132,7 +132,7 @@ class Predictors:
             result[part, :half] = one / 2
             for k, made in enumerate(crossed):
                 result[part, half + k] = one[:, k] - np.einsum("kp,kp->k", made[i], across)
-        return result * unit
+        return np.asarray(result * unit)
 
     def block(self, items: Items, lines: Lines) -> FloatArray:
         """Return what each predicts between all row items and all column items."""

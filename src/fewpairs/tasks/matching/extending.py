@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from typing import Any
 
@@ -15,6 +16,7 @@ from fewpairs.guides.guides import ARRAY, reusable
 from fewpairs.items.items import Items, as_items
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
+from fewpairs.oracle.provenance import Provenance
 from fewpairs.parallel import one_blas_thread
 from fewpairs.run.arguments import as_oracle
 from fewpairs.tasks.matching.all_pairs import evaluates_all
@@ -42,6 +44,7 @@ def extend(
     progress: ProgressOption,
 ) -> Found:
     """Find the matches of new items; `Found.extend` documents the parameters."""
+    begun = time.perf_counter()
     old, threshold = _source(found)
     wanted = check_recall(found.recall.target if recall is None else recall)
     oracle = _longer(old, new_items, others, n_jobs, progress)
@@ -104,6 +107,7 @@ def extend(
         paid=(found.evaluations if found.paid is None else found.paid)
         + oracle.evaluations
         - before,
+        provenance=Provenance.since(begun, random_state),
     )
 
 

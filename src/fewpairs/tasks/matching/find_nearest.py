@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import nullcontext
 from typing import Any
 
@@ -11,6 +12,7 @@ from fewpairs.errors import InputError, NeighborsCutWarning, warn
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
+from fewpairs.oracle.provenance import Provenance
 from fewpairs.parallel import max_memory as memory_below
 from fewpairs.parallel import one_blas_thread
 from fewpairs.run.timing import beside_all_pairs
@@ -83,6 +85,7 @@ def find_nearest(
         raise InputError(
             f"k is {k!r}.", "It is a number of neighbours.", "Pass a positive integer."
         )
+    begun = time.perf_counter()
     wanted = check_recall(recall)
     means = Means(n_jobs, progress, journal)
     beside = Beside(retry, timeout, on_error, on_nonfinite, cost)
@@ -123,6 +126,7 @@ def find_nearest(
         ids=asked.ids,
         oracle=oracle,
         paid=oracle.evaluations - before,
+        provenance=Provenance.since(begun, random_state),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ from fewpairs.errors import RecallMissedWarning, warn
 from fewpairs.guides.guides import reusable
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.progress import ProgressOption
+from fewpairs.oracle.provenance import Provenance
 from fewpairs.parallel import max_memory as memory_below
 from fewpairs.parallel import one_blas_thread
 from fewpairs.run.timing import beside_all_pairs
@@ -116,6 +118,7 @@ def find_pairs(
     >>> print(found.recall)
     recall 1 (exact: every pair was evaluated), 2 matches found
     """
+    begun = time.perf_counter()
     threshold = Threshold.of(above, below)
     wanted = check_recall(recall)
     means = Means(n_jobs, progress, journal)
@@ -162,5 +165,6 @@ def find_pairs(
         blind=blind,
         guide=reusable(guide),
         paid=oracle.evaluations - before,
+        provenance=Provenance.since(begun, random_state),
     )
     return found.one_to_one() if one_to_one else found

@@ -13,8 +13,10 @@ from scipy.sparse.csgraph import connected_components, min_weight_full_bipartite
 from fewpairs.arrays import FloatArray, IntArray, RandomState
 from fewpairs.error.recall import Recall
 from fewpairs.errors import InputError, MissingExtraError
+from fewpairs.notebook.card import card
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
+from fewpairs.oracle.provenance import UNKNOWN, Provenance
 from fewpairs.tasks.matching.communities import communities
 from fewpairs.tasks.matching.histogram import Histogram, histogram_of
 from fewpairs.tasks.matching.identity import Ids
@@ -22,6 +24,8 @@ from fewpairs.tasks.matching.threshold import Threshold
 
 #: What it costs a row to stay without a partner, where the best match gains 1: next to nothing.
 _ALONE = 1e-6
+#: Pairs, and characters of an item, that a notebook shows.
+_SHOWN, _TEXT = 5, 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +45,8 @@ class Found:
         every pair was evaluated.
     paid : int or None
         What the similarity was really asked for: less, where evaluations were looked up.
+    provenance : Provenance
+        Which version made it, with which seed, when, and in what time.
     """
 
     left: IntArray
@@ -57,6 +63,7 @@ class Found:
     guide: Any = field(default=None, repr=False)
     extensions: int = field(default=0, repr=False)
     paid: int | None = field(default=None, repr=False)
+    provenance: Provenance = field(default=UNKNOWN, repr=False)
 
     def __len__(self) -> int:
         return len(self.left)
@@ -65,6 +72,30 @@ class Found:
         return (
             f"<{len(self):,} pairs, {self.evaluations:,} evaluations{self.paying}; {self.recall}>"
         )
+
+    def _repr_html_(self) -> str:
+        best = slice(0, _SHOWN)
+        pairs = zip(self.left[best], self.right[best], self.similarities[best], strict=True)
+        rows = [
+            ("evaluations", f"{self.evaluations:,}{self.paying}"),
+            ("recall", str(self.recall)),
+            *((f"{score:.3f}", self._written(i, j)) for i, j, score in pairs),
+        ]
+        more = len(self) - _SHOWN
+        note = f"and {more:,} more pairs: .to_pandas(), .report(path)" if more > 0 else ""
+        return card(f"{len(self):,} pairs", rows, self.recall.picture(), note)
+
+    def _written(self, i: int, j: int) -> str:
+        """Write a pair by its ids, and its items where these are texts."""
+        sides = []
+        for name, at, side in (
+            (self.ids.name(np.array([i]))[0], i, "items"),
+            (self.ids.name(np.array([j]), right=True)[0], j, "others"),
+        ):
+            item = None if self.oracle is None else getattr(self.oracle, side).take([at])[0]
+            text = f" {item[:_TEXT]}{'…' * (len(item) > _TEXT)}" if isinstance(item, str) else ""
+            sides.append(f"{name}{text}")
+        return "  ~  ".join(sides)
 
     @property
     def evaluations(self) -> int:
@@ -213,6 +244,42 @@ class Found:
         from fewpairs.files.tables import write_table  # noqa: PLC0415 - only where it is written
 
         write_table(Path(path), self._columns(), escape=escape)
+
+    def report(
+        self,
+        path: str | Path,
+        *,
+        texts: Any = None,
+        labels: Any = None,
+        title: str = "",
+        most: int = 10_000,
+    ) -> None:
+        """Write one HTML page to look at: the recall, the pairs side by side, a map of groups.
+
+        It needs no network and evaluates nothing (docs/report.md).
+
+        Parameters
+        ----------
+        path : str or Path
+            The old file or the new one, never half of it.
+        texts : sequence, optional
+            What to show of each item, where that is not the item itself; of two sets, a pair.
+        labels : sequence, optional
+            A label for each item of one set: a colour on the map. By default its group.
+        title : str
+        most : int, default=10,000
+            Items on the page, of each set: those of the best pairs first.
+
+        Examples
+        --------
+        >>> import fewpairs as fp
+        >>> names = ["Anna Berg", "Ana Berg", "Bob Stone", "Bob Ston", "Carl May"]
+        >>> found = fp.find_pairs(names, fp.StringSimilarity("jaro_winkler"), above=0.95)
+        >>> found.report("names.html")  # doctest: +SKIP
+        """
+        from fewpairs.report.found_page import report_found  # noqa: PLC0415 - a face
+
+        report_found(self, path, texts=texts, labels=labels, title=title, most=most)
 
     def to_graph(self) -> sp.csr_array:
         """Return the similarities as a SciPy sparse matrix; of a symmetric one, both orders."""
