@@ -184,8 +184,17 @@ def test_degrees_are_judged_by_ranks_and_labels_by_f1(base, tmp_path):
     degrees = quick(base, tmp_path / "a")
     assert (degrees.score_range, degrees.scores.f1) == ((0, 5), None)
     assert degrees.scores.n_pairs == 7
-    labels = quick(base, tmp_path / "b", validation=None)
-    assert labels.scores is None
+
+
+def test_without_pairs_put_aside_all_epochs_are_trained_and_the_last_is_kept(base, tmp_path):
+    # More of them than patience would wait for.
+    made = quick(base, tmp_path / "a", validation=None, epochs=4, patience=2, learning_rate=1e-2)
+    assert (made.best, len(made.epochs), made.scores) == (3, 4, None)
+    model = fp.CrossEncoder(made.folder, symmetric=None)
+    wanted = np.array(DEGREES) / 5
+    said = np.clip(model.pairs(PAIRS), 1e-6, 1 - 1e-6)
+    loss = -np.mean(wanted * np.log(said) + (1 - wanted) * np.log(1 - said))
+    assert loss < made.epochs[0].loss
 
 
 def test_frozen_layers_stay_as_they_are(base, tmp_path):
