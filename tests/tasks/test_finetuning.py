@@ -226,6 +226,47 @@ def test_the_best_epoch_is_kept_and_patience_ends_the_training(base, tmp_path, m
     assert not all(np.array_equal(found[name], kept[3][name]) for name in found)
 
 
+def test_steps_rise_fall_and_are_never_long(base, tmp_path, monkeypatch):
+    steps, step = [], torch.optim.AdamW.step
+
+    def noted(self, *args):
+        weights = [w for group in self.param_groups for w in group["params"] if w.grad is not None]
+        length = torch.linalg.vector_norm(torch.stack([w.grad.norm() for w in weights])).item()
+        steps.append((self.param_groups[0]["lr"], length))
+        return step(self, *args)
+
+    monkeypatch.setattr(torch.optim.AdamW, "step", noted)
+    quick(tiny.folder(tmp_path), tmp_path / "a", epochs=2, batch_size=4, learning_rate=1.0)
+    rates, lengths = np.array(steps).T
+    assert len(rates) == 34  # 65 pairs in batches of 4, twice
+    np.testing.assert_allclose(rates[:3], [1 / 3, 2 / 3, 1])
+    np.testing.assert_allclose(np.diff(rates[2:]), -1 / 32)
+    assert rates[-1] == pytest.approx(1 / 32)
+    assert lengths.max() == pytest.approx(1, abs=1e-4)
+
+
+def test_batches_hold_all_pairs_at_random_each_of_similar_length():
+    from fewpairs.tasks.finetuning.epochs import shuffled
+
+    lengths = np.random.default_rng(0).integers(4, 100, 500)
+    batches, again, other = (
+        shuffled(lengths, 8, np.random.default_rng(seed)) for seed in (1, 1, 2)
+    )
+    assert sorted(np.concatenate(batches).tolist()) == list(range(500))
+    assert max(map(len, batches)) == 8
+    assert all(map(np.array_equal, batches, again))
+    assert not np.array_equal(np.concatenate(batches), np.concatenate(other))
+    assert np.mean([np.ptp(lengths[some]) for some in batches]) < 15  # at random, about 75
+    longest = [lengths[some].max() for some in batches]
+    assert longest not in (sorted(longest), sorted(longest)[::-1])
+
+
+def test_a_model_of_degrees_is_judged_by_ranks_even_of_labels(base, tmp_path):
+    made = quick(base, tmp_path / "a", validation=(PAIRS, [5.0 * label for label in LABELS]))
+    assert made.scores.f1 is None
+    assert made.scores.n_pairs == 72
+
+
 def test_a_model_that_was_passed_is_not_changed(tmp_path):
     network, own = tiny.network(), tiny.tokenizer(tmp_path)
     before = {k: v.clone() for k, v in network.state_dict().items()}
