@@ -5,8 +5,9 @@ clusters as items, and where it has a tenth. Beside the adjusted Rand index: of 
 stated precision and recall (95 %) hold. `plain` gives the whole budget to `approximate` and
 clusters the result; `cluster` spends at the threshold, and a tenth of its budget on what it
 states; `links` gives it to `find_pairs` and groups what is found by average linkage, which may
-take further evaluations (all in brackets, as a share of the budget). How `cluster` divides its budget was
-chosen on made data (Gaussian clusters), not on these. Writes docs/tables/clustering-spending.md.
+take further evaluations (all in brackets, as a share of the budget). How `cluster` divides its
+budget was chosen on made data (Gaussian clusters), not on these. Writes
+docs/tables/clustering-spending.md.
 
     python -m benchmarks.clustering.spending [--quick] [--cases NAME …]
 """

@@ -112,7 +112,8 @@ class Training:
     def run(self, rng: np.random.Generator, progress: Any) -> tuple[list[Epoch], int]:
         """Train; leave the best epoch's weights in the network, and return all epochs."""
         done: list[Epoch] = []
-        best, weights = 0, {}
+        best = 0
+        weights: dict[str, Any] = {}
         with Progress(self.steps, progress, unit="steps") as watching:
             for epoch in range(self.schedule.epochs):
                 loss = self._epoch(rng, watching, epoch)
