@@ -222,7 +222,8 @@ class TestTraining:
         weight = np.concatenate([np.zeros(16), np.ones(8)])[None]
         judged = training._judge((x, cluster, topic), rng)
         right, wrong = (judged({**layers, "weight0": sign * weight}) for sign in (1, -1))
-        assert right > 0.9 > 0.6 > wrong
+        assert right > 0.9
+        assert wrong < 0.6
 
     def test_learning_starts_from_the_cosines_of_parts_and_goes_beyond(self):
         x, cluster, topic = made_mentions()
