@@ -24,6 +24,7 @@ from fewpairs.tasks.pairs import PairScores, pair_scores
 
 #: The learning rate rises over the first tenth of all steps, and falls to zero over the others.
 _WARM_UP = 0.1
+#: Weight decay of AdamW, and the longest gradient: the usual ones of fine-tuning.
 _DECAY, _LONGEST_STEP = 0.01, 1.0
 #: So many batches are drawn together and sorted by length, so that little is padded.
 _TOGETHER = 16
