@@ -173,6 +173,16 @@ def test_cluster(typed, folder):
     assert "neither of --threshold and --below" in typed(*command, "-o", "c.csv", code=2)
 
 
+def test_cluster_keeps_to_its_budget_and_its_seed(typed, folder):
+    names = [f"{a}{b}{k}" for k in range(8) for a in ("apple", "pear", "plum") for b in "xyz"]
+    (folder / "many.csv").write_text("name\n" + "".join(f"{name}\n" for name in names))
+    command = ("cluster", "many.csv", "--column", "name", "--json", "-o", "c.csv")
+    command = (*command, "--threshold", 0.6, "--budget", 1500)
+    said = [json.loads(typed(*command, "--seed", seed)) for seed in (1, 1, 2)]
+    assert 1000 < said[0]["evaluations"] == sum(said[0]["spent"].values()) <= 1500
+    assert said[0] == said[1] != said[2]
+
+
 def test_neighbors(typed, folder):
     typed("neighbors", "people.csv", *NAMES, "-k", 2, "-o", "n.csv")
     rows = rows_of(folder / "n.csv")

@@ -66,6 +66,21 @@ def test_a_dendrogram_shows_every_merge_and_the_threshold():
     assert axes.yaxis_inverted()
 
 
+def test_single_items_lie_where_nothing_is_nearer():
+    near = fp.FactoredMatrix(np.repeat(np.eye(3), 2, axis=0) + 0.3, np.eye(3))
+    far = near.scaled(np.full(6, -1.0), np.ones(6))
+    for fitted, sign in (
+        (fp.FactoredAgglomerative(1).fit(near), 1),
+        (fp.FactoredAgglomerative(1, small_is_near=True).fit(far), -1),
+    ):
+        axes = plots.plot_dendrogram(fitted)
+        assert axes.yaxis_inverted() == (sign > 0)
+        ends = sign * np.array([line.get_ydata() for line in axes.get_lines()])
+        merges = sign * fitted.similarities_
+        assert np.sum(ends[:, [0, 3]] > merges.max()) == 6  # each item once
+        assert np.isclose(np.sort(ends[:, 1]), np.sort(merges)).all()
+
+
 def test_a_dendrogram_of_many_items_shows_the_last_merges():
     left = np.random.default_rng(0).normal(size=(300, 3))
     fitted = fp.FactoredAgglomerative(1).fit(fp.FactoredMatrix(left, np.eye(3)))

@@ -47,6 +47,14 @@ def test_products_of_vectors_are_the_factored_scores(kind):
     assert K.query_vectors(3).shape == (1, K.item_vectors().shape[1])
 
 
+def test_vectors_have_as_many_coordinates_as_the_factors_have_directions():
+    rng = np.random.default_rng(0)
+    left, right = rng.normal(size=(30, 3)), rng.normal(size=(20, 3)) @ rng.normal(size=(3, 7))
+    K = fp.FactoredMatrix(left, rng.normal(size=(3, 7)), right)
+    assert K.item_vectors().shape == (20, 3)
+    assert fp.FactoredMatrix(np.zeros((4, 2)), np.eye(2)).item_vectors().shape[0] == 4
+
+
 @pytest.mark.parametrize("library", ["faiss", "usearch"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_index_of_a_library_ranks_as_the_factored_scores_do(kind, library):

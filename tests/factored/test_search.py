@@ -9,6 +9,7 @@ from factored.test_extension import NEW, N, made, setting
 
 import fewpairs as fp
 from fewpairs.errors import InputError, NotAttachedError
+from fewpairs.factored import search
 
 KINDS = ("pair", "pairs", "block")
 
@@ -59,6 +60,27 @@ def test_rows_of_low_rank_are_found_from_few_evaluations():
     assert (near.similarities >= last[:, None] - 1e-12).mean() > 0.9
     once = K.search(new, k=5, budget=30, rounds=1)
     assert (once.similarities >= last[:, None] - 1e-12).mean() < 0.5
+
+
+@pytest.mark.parametrize("guide", [True, False])
+def test_what_is_expected_of_a_row_is_a_gaussian_process(guide):
+    X, matrix = setting()
+    K = made(X, matrix, guide=guide)
+    rng = np.random.default_rng(0)
+    likeness = search.Likeness.of(K)
+    s = len(K.source.right_landmarks)
+    lines = K.right[:, :s] - K.right[:, :s].mean(axis=1, keepdims=True)
+    lines /= np.sqrt(np.mean((lines**2).sum(axis=1)))
+    vectors = np.ldexp(K.right[:, s:-1], K.source.power)
+    kernel = lines @ lines.T + search._SHARED + (vectors @ vectors.T if guide else 0)
+    places = np.stack([rng.choice(N, 9, replace=False) for _ in range(3)])
+    prior, values = rng.normal(size=(3, N)), rng.normal(size=(3, 9))
+    got = search._updated(prior, search.Seen(places, values), likeness)
+    for row, some in enumerate(places):
+        gram = kernel[np.ix_(some, some)]
+        gram = gram + search._NOISE * np.mean(np.diag(gram)) * np.eye(9)
+        wanted = kernel[:, some] @ np.linalg.solve(gram, values[row] - prior[row, some])
+        np.testing.assert_allclose(got[row], prior[row] + wanted, rtol=1e-6, atol=1e-8)
 
 
 def test_a_guide_says_where_to_begin_and_rounds_improve_on_it():

@@ -160,6 +160,42 @@ def test_quick_answers_are_told_together(tmp_path, monkeypatch):
     assert sum(told) == len(watched.asked) / 2
 
 
+def test_quick_answers_are_safe_with_the_first_slow_one_after_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(hearing, "OFTEN", np.inf)
+    monkeypatch.setattr(hearing, "SLOW", 0.02)
+
+    class Slower(Watched):
+        def pair(self, a, b):
+            if len(self.asked) >= 19:  # the first two requests are quick, of 3 and of 16
+                time.sleep(0.03)
+            return super().pair(a, b)
+
+    watched = Slower(folder=tmp_path / "journal", picture=tmp_path / "left", at=21)
+    exact = run(watched, tmp_path / "journal", landmarks=2, error_pairs=0)
+    assert len(watched.at_picture) == 20
+    again = Watched()
+    assert np.array_equal(run(again, tmp_path / "left", landmarks=2, error_pairs=0), exact)
+    assert not set(again.asked) & set(watched.at_picture)
+
+
+def test_answers_of_two_sets_are_found_under_their_own_items(tmp_path):
+    watched = Watched(folder=tmp_path / "journal", picture=tmp_path / "left", at=60)
+    options = {"landmarks": 5, "random_state": 0, "error_pairs": 10}
+
+    def of_two_sets(watched, folder):
+        journal = fp.Journal(folder, check=0)
+        K = fp.approximate(
+            WORDS[:18], watched.similarity, others=WORDS[18:], journal=journal, **options
+        )
+        return K.to_dense()
+
+    exact = of_two_sets(watched, tmp_path / "journal")
+    again = Watched()
+    assert np.array_equal(of_two_sets(again, tmp_path / "left"), exact)
+    assert not set(again.asked) & set(watched.at_picture)
+    assert len(watched.at_picture) > 50
+
+
 @pytest.mark.parametrize("room", [0, 1000])
 def test_a_tail_that_was_cut_off_anywhere_gives_what_was_before(tmp_path, room):
     left, watched, exact = killed(tmp_path, at=40)
@@ -314,6 +350,17 @@ def test_a_tail_that_was_just_being_made_holds_nothing_and_is_no_damage(tmp_path
     again = Watched()
     assert np.array_equal(run(again, left), exact)
     assert len(again.asked) == len(watched.asked)
+
+
+@pytest.mark.parametrize("room", [1, FRAME.size - 1, FRAME.size, FRAME.size + 1, 2 * FRAME.size])
+def test_little_room_after_the_last_record_is_no_damage(tmp_path, room):
+    left, watched, _ = killed(tmp_path, at=40)
+    shelf, tail = tail_in(left)
+    whole = filled(tail)
+    tail.write_bytes(whole + bytes(room))
+    block, good = read_tail(tail, shelf.checksum)
+    assert good
+    assert block.size == len(watched.at_picture)
 
 
 def without(monkeypatch, fault):

@@ -483,6 +483,7 @@ def test_parameters_are_kept_and_set(tokenizer):
     assert (copied.symmetric, copied.batch_size, model.symmetric) == (False, 7, True)
     assert copied.set_params(symmetric="mean").fingerprint == model.fingerprint
     again = pickle.loads(pickle.dumps(model))  # noqa: S301 - our own
+    assert shortened(again) == shortened(model)
     np.testing.assert_array_equal(again.pairs([("one", "ape")]), model.pairs([("one", "ape")]))
 
 

@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.metrics import average_precision_score
 
 import fewpairs as fp
 from fewpairs.errors import FileFormatError, InputError, NonFiniteError
@@ -207,6 +208,22 @@ class TestTraining:
         assert len(seen) == 4
         assert scorer.fingerprint == seen[1]
         assert len(set(seen)) == 4
+
+    def test_other_mentions_judge_by_the_mean_precision_of_their_pairs(self):
+        from fewpairs.similarities.transformers import mention_training as training
+
+        rng = np.random.default_rng(0)
+        labels, scores = rng.integers(0, 2, 80), rng.random(80)
+        wanted = average_precision_score(labels, scores)
+        assert training._average_precision(labels, scores) == pytest.approx(wanted)
+        # A scorer of x·y, and its opposite.
+        x, cluster, topic = made_mentions()
+        layers = {"centre": np.zeros(8), "parts": np.array([8]), "bias0": np.zeros(1)}
+        weight = np.concatenate([np.zeros(16), np.ones(8)])[None]
+        judged = training._judge((x, cluster, topic), rng)
+        right, wrong = (judged({**layers, "weight0": sign * weight}) for sign in (1, -1))
+        assert right > 0.9
+        assert wrong < 0.6
 
     def test_learning_starts_from_the_cosines_of_parts_and_goes_beyond(self):
         x, cluster, topic = made_mentions()

@@ -184,8 +184,17 @@ def test_degrees_are_judged_by_ranks_and_labels_by_f1(base, tmp_path):
     degrees = quick(base, tmp_path / "a")
     assert (degrees.score_range, degrees.scores.f1) == ((0, 5), None)
     assert degrees.scores.n_pairs == 7
-    labels = quick(base, tmp_path / "b", validation=None)
-    assert labels.scores is None
+
+
+def test_without_pairs_put_aside_all_epochs_are_trained_and_the_last_is_kept(base, tmp_path):
+    # More of them than patience would wait for.
+    made = quick(base, tmp_path / "a", validation=None, epochs=4, patience=2, learning_rate=1e-2)
+    assert (made.best, len(made.epochs), made.scores) == (3, 4, None)
+    model = fp.CrossEncoder(made.folder, symmetric=None)
+    wanted = np.array(DEGREES) / 5
+    said = np.clip(model.pairs(PAIRS), 1e-6, 1 - 1e-6)
+    loss = -np.mean(wanted * np.log(said) + (1 - wanted) * np.log(1 - said))
+    assert loss < made.epochs[0].loss
 
 
 def test_frozen_layers_stay_as_they_are(base, tmp_path):
@@ -215,6 +224,47 @@ def test_the_best_epoch_is_kept_and_patience_ends_the_training(base, tmp_path, m
     found = weights(made.folder)
     assert all(np.array_equal(found[name], kept[1][name]) for name in found)
     assert not all(np.array_equal(found[name], kept[3][name]) for name in found)
+
+
+def test_steps_rise_fall_and_are_never_long(base, tmp_path, monkeypatch):
+    steps, step = [], torch.optim.AdamW.step
+
+    def noted(self, *args):
+        weights = [w for group in self.param_groups for w in group["params"] if w.grad is not None]
+        length = torch.linalg.vector_norm(torch.stack([w.grad.norm() for w in weights])).item()
+        steps.append((self.param_groups[0]["lr"], length))
+        return step(self, *args)
+
+    monkeypatch.setattr(torch.optim.AdamW, "step", noted)
+    quick(tiny.folder(tmp_path), tmp_path / "a", epochs=2, batch_size=4, learning_rate=1.0)
+    rates, lengths = np.array(steps).T
+    assert len(rates) == 34  # 65 pairs in batches of 4, twice
+    np.testing.assert_allclose(rates[:3], [1 / 3, 2 / 3, 1])
+    np.testing.assert_allclose(np.diff(rates[2:]), -1 / 32)
+    assert rates[-1] == pytest.approx(1 / 32)
+    assert lengths.max() == pytest.approx(1, abs=1e-4)
+
+
+def test_batches_hold_all_pairs_at_random_each_of_similar_length():
+    from fewpairs.tasks.finetuning.epochs import shuffled
+
+    lengths = np.random.default_rng(0).integers(4, 100, 500)
+    batches, again, other = (
+        shuffled(lengths, 8, np.random.default_rng(seed)) for seed in (1, 1, 2)
+    )
+    assert sorted(np.concatenate(batches).tolist()) == list(range(500))
+    assert max(map(len, batches)) == 8
+    assert all(map(np.array_equal, batches, again))
+    assert not np.array_equal(np.concatenate(batches), np.concatenate(other))
+    assert np.mean([np.ptp(lengths[some]) for some in batches]) < 15  # at random, about 75
+    longest = [lengths[some].max() for some in batches]
+    assert longest not in (sorted(longest), sorted(longest)[::-1])
+
+
+def test_a_model_of_degrees_is_judged_by_ranks_even_of_labels(base, tmp_path):
+    made = quick(base, tmp_path / "a", validation=(PAIRS, [5.0 * label for label in LABELS]))
+    assert made.scores.f1 is None
+    assert made.scores.n_pairs == 72
 
 
 def test_a_model_that_was_passed_is_not_changed(tmp_path):

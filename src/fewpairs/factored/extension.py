@@ -17,8 +17,10 @@ from fewpairs.oracle.known import Known, Lines
 
 if TYPE_CHECKING:
     from fewpairs.factored.factors import Factors
+    from fewpairs.factored.line_guide import LineGuide
     from fewpairs.factored.matrix import FactoredMatrix
     from fewpairs.factored.source import Source
+    from fewpairs.factored.squares import Squares
 
 
 class NewRows(NamedTuple):
@@ -133,6 +135,17 @@ def rows_of_new(matrix: Factors, grown: Grown, guide: Any = None) -> NewRows:
     if matrix.right is not matrix.left and grown.back is not None:
         right = _side(matrix, grown.right, vectors, source, across=True)
     return NewRows(left, right, vectors)
+
+
+def squares_of_new(matrix: Factors, guide: LineGuide | None, rows: NewRows) -> list[Squares]:
+    """Return the guide's squares with rows of new items alone."""
+    if rows.vectors is None or guide is None:
+        return []
+    each = np.split(rows.vectors, np.cumsum(guide.widths)[:-1], axis=1)
+    return [
+        replace(part, left=vectors, rows=None)
+        for part, vectors in zip(matrix.squares, each, strict=True)
+    ]
 
 
 def _side(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -18,7 +18,7 @@ import scipy.linalg
 from fewpairs.arrays import FloatArray, SingleArray
 from fewpairs.errors import InputError, MissingExtraError
 from fewpairs.factored.embedding import triangular_factor
-from fewpairs.factored.extension import NewRows
+from fewpairs.factored.extension import NewRows, squares_of_new
 from fewpairs.factored.squares import ANCHORS
 from fewpairs.numerics import exponent
 
@@ -75,14 +75,12 @@ def old_queries(matrix: Answers, rows: Any, paired: PairedMap) -> SingleArray:
 
 def new_queries(matrix: Answers, rows: NewRows, paired: PairedMap) -> SingleArray:
     """Return query vectors of new items."""
-    tall = [rows.left]
-    guide = matrix.source.guide
-    if rows.vectors is not None and guide is not None:
-        each = np.split(rows.vectors, np.cumsum(guide.widths)[:-1], axis=1)
-        for part, vectors in zip(matrix.squares, each, strict=True):
-            mine = replace(part, left=vectors, rows=None)
-            tall.append(mine.block(slice(None), part.anchors(ANCHORS)[1]))
-    return _single(np.hstack(tall) @ paired.queries)
+    new = squares_of_new(matrix, matrix.source.guide, rows)
+    squares = [
+        part.block(slice(None), old.anchors(ANCHORS)[1])
+        for part, old in zip(new, matrix.squares, strict=True)
+    ]
+    return _single(np.hstack([rows.left, *squares]) @ paired.queries)
 
 
 def item_vectors(matrix: Answers, paired: PairedMap) -> SingleArray:

@@ -7,14 +7,14 @@ about. What is evaluated of a new row tells, by that likeness, what the rest of 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray, is_whole
 from fewpairs.errors import InputError
-from fewpairs.factored.extension import NewRows, rows_of_new
+from fewpairs.factored.extension import NewRows, rows_of_new, squares_of_new
 from fewpairs.items.items import Items
 from fewpairs.numerics import largest, parts
 
@@ -193,12 +193,8 @@ class Likeness:
 def predicted(matrix: Answers, rows: NewRows, part: slice = slice(None)) -> FloatArray:
     """Return what the factors say of (some of) new items' rows."""
     scores = np.asarray(rows.left[part] @ matrix.core @ matrix.right.T)
-    guide = matrix.source.guide
-    if rows.vectors is None or guide is None:
-        return scores
-    each = np.split(rows.vectors[part], np.cumsum(guide.widths)[:-1], axis=1)
-    for square, vectors in zip(matrix.squares, each, strict=True):
-        scores += replace(square, left=vectors, rows=None).block(slice(None), slice(None))
+    for square in squares_of_new(matrix, matrix.source.guide, rows):
+        scores += square.block(part, slice(None))
     return scores
 
 

@@ -10,7 +10,7 @@ from examples import Counter
 from scipy import stats
 
 import fewpairs as fp
-from fewpairs.error.recall import blind_pairs
+from fewpairs.error.recall import SECOND_TAIL, blind_pairs, leave_to_miss
 from fewpairs.guides.guides import Guide
 from fewpairs.tasks.matching import drawing, running
 from fewpairs.tasks.matching.blind import Blind
@@ -93,6 +93,36 @@ def test_leave_to_miss_is_fixed_before_the_draw(monkeypatch, drawn):
         for most in (round(stated.found / stated.low - stated.found) + missed + k for k in (0, 1))
     ]
     assert chances[0] > 0.045 >= chances[1]
+
+
+def test_leave_to_miss_grows_with_what_the_search_finds(monkeypatch, drawn):
+    class Wide(Early):
+        price = 2_500
+
+    monkeypatch.setattr(running, "Steering", Wide)
+    counter, guides = groups(240, vague=3.0)
+    run_of(counter).carry_out(guides)
+    blind = drawn[0].blind
+    found = blind._labels.found
+    wanted = leave_to_miss(0.95, found, rest=blind.rest, drawn=len(blind.keys), most=40)
+    assert blind.may_miss == wanted > 0
+
+
+def test_a_second_draw_gives_less_leave_to_miss():
+    counter, _ = groups()
+    universe = Universe(160, 160, square=True, symmetric=True)
+    oracle = fp.Oracle(range(160), counter.similarity("pairs", diagonal=1.0))
+    labels = Labels()
+    may_miss = []
+    for taken in (None, np.arange(5)):
+        rng = np.random.default_rng(0)
+        blind = Blind(oracle, universe, MATCH, labels, 3_000, rng, taken=taken)
+        blind.allow_for(0.9, 600)
+        may_miss.append(blind.may_miss)
+        tail = 0.045 if taken is None else SECOND_TAIL
+        facts = {"rest": blind.rest, "drawn": 3_000, "most": 40, "tail": tail}
+        assert blind.may_miss == leave_to_miss(0.9, 600, **facts)
+    assert may_miss[1] < may_miss[0]
 
 
 def test_the_search_and_the_draw_have_generators_of_their_own(monkeypatch):

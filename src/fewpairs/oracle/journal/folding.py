@@ -104,9 +104,10 @@ def _payloads(path: Path, identity: str) -> tuple[str, list[bytes], bool]:
 def _torn(data: bytes, at: int) -> bool:
     """Whether what follows the last good record was being written when the process was killed.
 
-    It reaches beyond the end; or what follows it are the zeros for which there was room.
+    It reaches beyond the end; or what follows it, if anything does, are the zeros for which there
+    was room.
     """
-    if at + FRAME.size > len(data):
+    if at + FRAME.size > len(data) or not any(data[at:]):
         return True
     end = at + FRAME.size + int(FRAME.unpack_from(data, at)[0])
     return end > len(data) or (end < len(data) and not any(data[end:]))

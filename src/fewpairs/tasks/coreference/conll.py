@@ -203,7 +203,8 @@ def _lines(name: str, clusters: Sequence[Sequence[Span]], words: Sequence[str] |
     n = max((end for (_, end), _ in spans), default=0) if words is None else len(words)
     single: list[str] = [""] * n
     first, last = [""] * n, [""] * n
-    # Of one cluster the longer mention opens first and closes last: readers match them as brackets.
+    # Readers match the marks of one cluster as brackets; all marks nest where mentions do, for the
+    # eye: the longer one opens first, and the one that began last closes first.
     for (start, end), k in sorted(spans, key=lambda one: (one[0][0], -one[0][1])):
         if end == start + 1:
             single[start] += f"({k})"

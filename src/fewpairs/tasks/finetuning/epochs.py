@@ -24,6 +24,7 @@ from fewpairs.tasks.pairs import PairScores, pair_scores
 
 #: The learning rate rises over the first tenth of all steps, and falls to zero over the others.
 _WARM_UP = 0.1
+#: Weight decay of AdamW, and the longest gradient: the usual ones of fine-tuning.
 _DECAY, _LONGEST_STEP = 0.01, 1.0
 #: So many batches are drawn together and sorted by length, so that little is padded.
 _TOGETHER = 16
@@ -44,13 +45,11 @@ class Epoch:
     loss: float
     scores: PairScores | None
 
-    @property
-    def quality(self) -> float:
-        """F1 of labels, Spearman of degrees; without pairs put aside every epoch is the best."""
-        if self.scores is None:
-            return math.inf
-        value = self.scores.spearman if self.scores.f1 is None else self.scores.f1
-        return -math.inf if math.isnan(value) else value
+    def is_better(self, best: Epoch) -> bool:
+        """Whether it is better than the best before it; without pairs put aside, any is."""
+        if self.scores is None or best.scores is None:
+            return True
+        return _quality(self.scores) > _quality(best.scores)
 
 
 @dataclass(frozen=True)
@@ -114,15 +113,15 @@ class Training:
     def run(self, rng: np.random.Generator, progress: Any) -> tuple[list[Epoch], int]:
         """Train; leave the best epoch's weights in the network, and return all epochs."""
         done: list[Epoch] = []
-        best, weights = 0, None
+        best = 0
+        weights: dict[str, Any] = {}
         with Progress(self.steps, progress, unit="steps") as watching:
             for epoch in range(self.schedule.epochs):
                 loss = self._epoch(rng, watching, epoch)
                 done.append(Epoch(loss, self._judged()))
                 watching.tell(f"epoch {epoch + 1}: loss {loss:.4f}; {done[-1].scores or ''}")
-                if weights is None or done[-1].quality > done[best].quality:
+                if not weights or done[-1].is_better(done[best]):
                     best = epoch
-                if best == epoch:
                     weights = {k: v.detach().clone() for k, v in self.network.state_dict().items()}
                 patience = self.schedule.patience
                 if patience is not None and epoch - best >= patience:
@@ -180,6 +179,12 @@ class Training:
     def _said(self, left: Tokens, right: Tokens) -> FloatArray:
         asked = Scoring(Network(self.network), self.joining, self.schedule.batch_size)
         return np.asarray(expit(asked.score(left, right)[:, 0]))
+
+
+def _quality(scores: PairScores) -> float:
+    """F1 of labels, Spearman of degrees; worst of all where neither is defined."""
+    value = scores.spearman if scores.f1 is None else scores.f1
+    return -math.inf if math.isnan(value) else value
 
 
 def shuffled(lengths: IntArray, batch_size: int, rng: np.random.Generator) -> list[IntArray]:

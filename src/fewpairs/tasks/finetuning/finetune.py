@@ -190,4 +190,6 @@ def _device(base: Any, device: Any) -> Any:
 
 def _check_count(name: str, value: Any) -> None:
     if not is_whole(value) or value < 1:
-        raise InputError(f"{name} is {value!r}.", "It is a number of them.", "Pass at least 1.")
+        raise InputError(
+            f"{name} is {value!r}.", "It is a whole number, from 1 on.", "Pass at least 1."
+        )
