@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import collections
 import itertools
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -279,8 +281,15 @@ def test_degenerate_clusterings():
         ([["a"]], [["b", "a"], ["b"]], "predicted has the mention 'b' in two"),
         ([0, 1], [0, 1, 2], "2 labels and predicted 3"),
         ([0, 1], [["a"]], "2 labels and predicted 1 clusters"),
-        ([0, float("nan")], [0, 1], "nan at position 1"),
-        ([0, None], [0, 1], "None at position 1"),
+        ([0, pd.NA], [0, 1], "position 1 a label that is <NA>"),
+        ([0, pd.NaT], [0, 1], "position 1 a label that is NaT"),
+        ([["a", float("nan")]], [["a"]], "gold has a mention that is nan"),
+        ([["a"]], [["a", pd.NA]], "predicted has a mention that is <NA>"),
+        ([["a"], "b"], [["a"], ["b"]], "list at position 0 and a str at position 1"),
+        ([0, 1], [0, range(2)], "int at position 0 and a range at position 1"),
+        (np.array(3), np.array(3), "gold is a ndarray"),
+        ([0, float("nan")], [0, 1], "position 1 a label that is nan"),
+        ([0, None], [0, 1], "position 1 a label that is None"),
         ([[["a"]]], [["a"]], "mention that is a list"),
         ("abc", "abc", "gold is a str"),
         (3, [0], "gold is a int"),
@@ -292,6 +301,36 @@ def test_degenerate_clusterings():
 def test_what_cannot_be_scored_is_refused(gold, predicted, message):
     with pytest.raises(InputError, match=message):
         fp.coreference_scores(gold, predicted)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *(list, tuple, set, frozenset, iter, np.array, collections.deque, pd.Series, pd.Index),
+        lambda cluster: dict.fromkeys(cluster).keys(),
+        lambda cluster: range(cluster[0], cluster[-1] + 1),
+    ],
+)
+def test_clusters_may_be_any_collection(kind):
+    gold, said = [[0, 1, 2], [3, 4]], [[0, 1], [2, 3, 4]]
+    found = fp.coreference_scores([kind(c) for c in gold], tuple(kind(c) for c in said))
+    assert found == fp.coreference_scores(gold, said)
+    assert found.b_cubed.recall == pytest.approx((2 * 2 / 3 + 1 / 3 + 2) / 5)
+
+
+@pytest.mark.parametrize("kind", [pd.Series, iter, np.array, lambda x: [np.array(k) for k in x]])
+def test_labels_may_be_any_collection(kind):
+    gold, said = [0, 0, 0, 1, 1], [7, 7, 8, 8, 8]
+    assert fp.coreference_scores(kind(gold), kind(said)) == fp.coreference_scores(gold, said)
+
+
+def test_labels_and_clusters_of_tensors_are_their_numbers():
+    torch = pytest.importorskip("torch", reason="tensors are PyTorch's")
+    gold, said = torch.tensor([0, 0, 0, 1, 1]), torch.tensor([7, 7, 8, 8, 8])
+    wanted = fp.coreference_scores(gold.tolist(), said.tolist())
+    assert fp.coreference_scores(gold, said) == wanted
+    one = [torch.tensor([0, 1, 2]), torch.tensor([3, 4])]
+    assert fp.coreference_scores(one, [[0, 1], [2, 3, 4]]) == wanted
 
 
 def test_many_mentions():

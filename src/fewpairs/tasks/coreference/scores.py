@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -21,8 +21,6 @@ _TITLES = {
     "blanc": "BLANC",
     "lea": "LEA",
 }
-#: What lists its mentions; anything else is a label.
-_COLLECTIONS = (list, tuple, set, frozenset, np.ndarray)
 
 
 class Score(NamedTuple):
@@ -74,10 +72,11 @@ def coreference_scores(gold: Any, predicted: Any) -> CoreferenceScores:
     Parameters
     ----------
     gold, predicted : sequence of labels, of clusters, or mapping from documents to either
-        Labels: the cluster of each mention, in the same order on both sides. Clusters: lists of
-        mentions, which are anything that can be a key of a dictionary; one side may have mentions
-        that the other does not have. Documents, as `read_conll` returns them, are counted one by
-        one, and their sums make the scores.
+        Labels: the cluster of each mention, in the same order on both sides; texts and numbers.
+        Clusters: lists, sets, ranges or other collections of mentions, which are anything that can
+        be a key of a dictionary; one side may have mentions that the other does not have.
+        Documents, as `read_conll` returns them, are counted one by one, and their sums make the
+        scores.
 
     Returns
     -------
@@ -149,10 +148,13 @@ def _score(found: float, wanted: float, right: float, said: float) -> Score:
 def _labels(gold: Any, predicted: Any, where: str = "") -> list[IntArray]:
     """Return the cluster of each mention on both sides."""
     sides = [
-        list(_sequence(side, f"{name}{where}"))
+        _values(_sequence(side, f"{name}{where}"))
         for name, side in (("gold", gold), ("predicted", predicted))
     ]
-    listed = [bool(side) and all(isinstance(x, _COLLECTIONS) for x in side) for side in sides]
+    listed = [
+        _all_listed(side, f"{name}{where}")
+        for name, side in zip(("gold", "predicted"), sides, strict=True)
+    ]
     if any(listed) and all(held or not side for held, side in zip(listed, sides, strict=True)):
         return positions(
             [
@@ -175,29 +177,56 @@ def _labels(gold: Any, predicted: Any, where: str = "") -> list[IntArray]:
 
 def _sequence(given: Any, name: str) -> Iterable[Any]:
     plain = unmasked(given, name)
-    if isinstance(plain, (str, bytes)) or not isinstance(plain, Iterable):
+    if not _is_collection(plain):
         raise InputError(
             f"{name} is a {type(given).__name__}.",
             "It is a sequence of labels, or of clusters.",
             'Pass [0, 0, 1] or [["a", "b"], ["c"]].',
         )
-    return plain
+    return cast("Iterable[Any]", plain)
+
+
+def _is_collection(value: Any) -> bool:
+    """Say whether this lists something; texts and arrays without dimensions do not."""
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        return False
+    return getattr(value, "ndim", 1) != 0
+
+
+def _values(given: Iterable[Any]) -> list[Any]:
+    """Return what is listed; single numbers of an array type as the numbers that they are.
+
+    Of PyTorch's, for one, each is a key of its own, whatever its number.
+    """
+    return [
+        x.item()
+        if getattr(x, "ndim", None) == 0 and hasattr(x, "item") and not isinstance(x, np.generic)
+        else x
+        for x in given
+    ]
+
+
+def _all_listed(side: list[Any], name: str) -> bool:
+    """Say whether these are clusters; refuse a mixture of clusters and labels."""
+    listed = [_is_collection(x) for x in side]
+    if any(listed) and not all(listed):
+        k = listed.index(not listed[0])
+        raise InputError(
+            f"{name} has a {type(side[0]).__name__} at position 0 and a {type(side[k]).__name__} "
+            f"at position {k}.",
+            "Clusters list their mentions; a text or a number is a label of one mention.",
+            'Pass [0, 0, 1] or [["a", "b"], ["c"]].',
+        )
+    return bool(side) and all(listed)
 
 
 def _clusters(given: list[Any], name: str) -> Clusters:
     """Return the clusters that hold a mention, if each mention is in one of them."""
-    clusters = [list(cluster) for cluster in given if len(cluster)]
+    clusters = [held for held in (_values(unmasked(c, name)) for c in given) if held]
     seen: dict[Hashable, int] = {}
     for k, cluster in enumerate(clusters):
         for mention in cluster:
-            try:
-                first = seen.setdefault(mention, k)
-            except TypeError as error:
-                raise InputError(
-                    f"{name} has a mention that is a {type(mention).__name__}.",
-                    "Mentions of both sides are found by what they are, as keys are.",
-                    "Pass mentions that are numbers, texts or tuples of them.",
-                ) from error
+            first = _number(seen, mention, k, f"{name} has a mention that")
             if first != k:
                 raise InputError(
                     f"{name} has the mention {mention!r} in two clusters.",
@@ -210,14 +239,34 @@ def _clusters(given: list[Any], name: str) -> Clusters:
 
 def _numbered(labels: list[Any], name: str) -> IntArray:
     """Return labels as numbers from 0 on, in the order in which they come."""
-    number: dict[Any, int] = {}
+    number: dict[Hashable, int] = {}
     found = np.empty(len(labels), dtype=np.int64)
     for k, label in enumerate(labels):
-        if label is None or label != label:  # noqa: PLR0124 - NaN alone differs from itself
-            raise InputError(
-                f"{name} has the label {label!r} at position {k}.",
-                "A mention without a label is in no cluster, and in none with another.",
-                "Give each mention a label; one of its own, if it is alone.",
-            )
-        found[k] = number.setdefault(label, len(number))
+        found[k] = _number(number, label, len(number), f"{name} has at position {k} a label that")
     return found
+
+
+def _number(known: dict[Hashable, int], key: Any, number: int, where: str) -> int:
+    """Return the number of a mention or label, this one if it is new."""
+    try:
+        found = known.setdefault(key, number)
+    except TypeError as error:
+        raise InputError(
+            f"{where} is a {type(key).__name__}.",
+            "Those of both sides are found by what they are, as keys are.",
+            "Pass numbers, texts or tuples of them.",
+        ) from error
+    if _is_missing(key):
+        raise InputError(
+            f"{where} is {key!r}.",
+            "What is missing is in no cluster, and the same as nothing else.",
+            "Leave such mentions out; give a mention that is alone a label of its own.",
+        )
+    return found
+
+
+def _is_missing(value: Any) -> bool:
+    try:
+        return value is None or bool(value != value)  # noqa: PLR0124 - NaN differs from itself
+    except (TypeError, ValueError):  # pandas.NA is neither equal nor different
+        return True
