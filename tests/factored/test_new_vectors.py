@@ -116,11 +116,11 @@ def test_a_cheap_similarity_compares_new_items_with_the_same_old_ones(tmp_path):
     exact = matrix[N:, :N]
     wanted = off(by_vectors.to_dense()[N:, :N], exact)
     assert off(larger.to_dense()[N:, :N], exact) < 1.05 * wanted < 0.2
-    # In two steps, of which the second has other items before it, the rows are the same.
+    # In two steps, of which the second has more items before it, the rows are nearly the same.
     half = NEW // 2
     steps = K.extend(LATER[:half], evaluations=0, guide=cheap)
     steps = steps.extend(LATER[half:], evaluations=0, guide=cheap)
-    np.testing.assert_allclose(steps.to_dense(), larger.to_dense(), rtol=1e-5, atol=1e-6)
+    assert off(steps.to_dense(), larger.to_dense()) < 1e-3
     K.save(tmp_path / "k.fewpairs")
     again = fp.load(tmp_path / "k.fewpairs", similarity=similarity_of(matrix))
     again = again.extend(LATER, evaluations=0, guide=cheap)

@@ -123,6 +123,11 @@ class Method(ABC):
         """The similarity of every item with itself, where an option of the method declares it."""
         return None
 
+    @property
+    def follows_guides(self) -> bool:
+        """Whether there are guides, whose vectors the values are compared with."""
+        return False
+
     def guided_by(self, guides: Sequence[Guide]) -> Method:  # noqa: ARG002
         """Return the same method, which follows guides; by default none can."""
         raise InputError(
