@@ -124,6 +124,23 @@ def test_any_power_of_two_gives_the_same_result_to_the_last_bit():
     assert np.allclose(np.ldexp(small.to_dense(), 200), K.to_dense(), rtol=1e-12, atol=0)
 
 
+@pytest.mark.parametrize("power", [-40, -20, 20, 40])
+def test_the_unit_of_the_similarity_changes_no_digit(power):
+    X = vectors(120)
+    matrix = hinted(X)
+    K, other = run(matrix, X, budget=0.2), run(np.ldexp(matrix, power), X, budget=0.2)
+    assert K.squares
+    np.testing.assert_array_equal(other.to_dense(), np.ldexp(K.to_dense(), power))
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+def test_a_diagonal_matrix_with_a_guide_is_no_trouble(seed):
+    rng = np.random.default_rng(seed)
+    matrix = np.diag(rng.normal(size=60)) if seed % 2 else np.eye(60)
+    K = run(matrix, rng.normal(size=(60, 4)), seed, budget=None, landmarks=12)
+    np.testing.assert_allclose(K.to_dense(), matrix, atol=1e-6)
+
+
 def test_a_file_keeps_a_guided_matrix(tmp_path):
     X = vectors()
     matrix = hinted(X)

@@ -129,7 +129,7 @@ def rows_of_new(matrix: Factors, grown: Grown, guide: Any = None) -> NewRows:
     assert source.right_landmarks is not None  # noqa: S101 - they were compared
     vectors = None
     if source.guide is not None:
-        vectors = source.guide.vectors_of(grown.new, guide, source.similarity)
+        vectors = source.guide.vectors_of(grown.new, guide, source.items)
     left = _side(matrix, grown.left, vectors, source, across=False)
     right = None
     if matrix.right is not matrix.left and grown.back is not None:

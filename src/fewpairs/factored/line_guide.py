@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
 from fewpairs.arrays import FloatArray, SingleArray
 from fewpairs.errors import InputError, NotAttachedError
-from fewpairs.guides.guides import ARRAY, AUTO, as_guides
+from fewpairs.guides.basis import Basis
+from fewpairs.guides.guides import ARRAY, AUTO, each_guide, new_vectors
 from fewpairs.items.items import Items
-from fewpairs.similarities.base import Similarity
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,12 +29,15 @@ class LineGuide:
         Which of the user's guides these are: useless ones were left out.
     maker : object
         What makes vectors of new items, such as an encoder; `ARRAY` or None where there is none.
+    bases : tuple of Basis or None
+        What each guide's vectors were measured along, where they were made here.
     """
 
     taken_off: FloatArray
     widths: tuple[int, ...]
     which: tuple[int, ...]
     maker: Any = None
+    bases: tuple[Basis | None, ...] = ()
 
     @property
     def width(self) -> int:
@@ -49,7 +53,7 @@ class LineGuide:
         """Return the same with what makes vectors of new items."""
         return replace(self, maker=maker)
 
-    def vectors_of(self, new: Items, given: Any, similarity: Similarity | None) -> SingleArray:
+    def vectors_of(self, new: Items, given: Any, old: Items | None) -> SingleArray:
         """Return vectors of new items, from what was given with them or from the encoder."""
         maker = self.maker if given is None else given
         if maker is None or (isinstance(maker, str) and maker in (ARRAY, AUTO)):
@@ -58,10 +62,14 @@ class LineGuide:
                 "It was an array with a row for each of the old items, or it was made of them.",
                 "Pass guide= with a row for each new item, or an encoder.",
             )
-        made = as_guides(maker, new, None, similarity)
-        if len(made) > max(self.which):
-            made = [made[k] for k in self.which]
-        widths = tuple(guide.left.shape[1] for guide in made)
+        each = each_guide(maker)
+        if len(each) > max(self.which):
+            each = [each[k] for k in self.which]
+        made = [
+            new_vectors(one, f"guide {k + 1}", new, old, basis)
+            for k, (one, basis) in enumerate(zip_longest(each, self.bases[: len(each)]))
+        ]
+        widths = tuple(part.shape[1] for part in made)
         if widths != self.widths:
             raise InputError(
                 f"the guide of the new items has vectors of {widths} coordinates, and that of the "
@@ -69,7 +77,7 @@ class LineGuide:
                 "Old and new vectors are compared with each other.",
                 "Make both with the same encoders, in the same order.",
             )
-        return np.hstack([guide.left for guide in made])
+        return np.hstack(made)
 
     def said(self, vectors: SingleArray, marks: FloatArray) -> FloatArray:
         """Return what is taken off the entries between items and landmarks."""

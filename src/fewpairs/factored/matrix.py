@@ -303,7 +303,7 @@ class FactoredMatrix(Answers):
         guide, own = self.source.guide, self.source.left_landmarks
         if guide is None or own is None:
             return lines
-        vectors = guide.vectors_of(items, given, self.source.similarity)
+        vectors = guide.vectors_of(items, given, self.source.items)
         unit = float(np.ldexp(1.0, -self.source.power))
         marks = self.right[own, len(own) : -1] / unit
         tall = [guide.tall(lines, vectors, marks, unit)]

@@ -14,6 +14,7 @@ from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.factored.source import Source
 from fewpairs.factored.squares import Squares
 from fewpairs.files.contents import are_numbers, are_positions, require
+from fewpairs.guides.basis import Basis
 from fewpairs.guides.guides import ARRAY
 from fewpairs.items.packing import pack_items, unpack_items
 from fewpairs.oracle.known import Known, checked_lines
@@ -39,9 +40,10 @@ _FACTS: dict[str, type | tuple[type, ...]] = {
     # Files of version 1 have neither of these.
     "curve": list,
     "stopped_because": str,
-    # Files of matrices that were made before there were guides have neither of these.
+    # Files of matrices that were made before there were guides have none of these.
     "squares": list,
     "guide": list,
+    "bases": list,
     # Files of matrices that were made before there were reports have neither of these.
     "version": str,
     "seed": (int, type(None)),
@@ -90,6 +92,9 @@ def pack(matrix: FactoredMatrix) -> tuple[Arrays, dict[str, Any]]:
         }
     if source.guide is not None:
         wanted["guide.taken_off"] = source.guide.taken_off
+        for k, basis in enumerate(source.guide.bases):
+            if basis is not None:
+                wanted |= {f"guide.{k}.places": basis.places, f"guide.{k}.basis": basis.matrix}
     arrays: Arrays = {}
     stored_as: dict[str, str] = {}
     names: dict[int, str] = {}
@@ -120,6 +125,7 @@ def pack(matrix: FactoredMatrix) -> tuple[Arrays, dict[str, Any]]:
         "stopped_because": matrix.stopped_because,
         "squares": [float(part.weight).hex() for part in matrix.squares],
         "guide": [] if source.guide is None else source.guide.parts,
+        "bases": [] if source.guide is None else [b and b.columns for b in source.guide.bases],
         "version": matrix.provenance.version,
         "seed": matrix.provenance.seed,
     }
@@ -134,6 +140,7 @@ def check_facts(facts: dict[str, Any]) -> None:
     facts.setdefault("stopped_because", "")
     facts.setdefault("squares", [])
     facts.setdefault("guide", [])
+    facts.setdefault("bases", [])
     facts.setdefault("version", "")
     facts.setdefault("seed", None)
     for name, kind in _FACTS.items():
@@ -179,7 +186,7 @@ def unpack(arrays: Arrays, facts: dict[str, Any]) -> FactoredMatrix:
         require(fits, "its skipped pairs are wrong")
     require(abs(facts["power"]) <= _LARGEST_POWER, "its scale is that of no number")
     nugget = facts["nugget"]
-    guide = _unpack_guide(facts["guide"], get("guide.taken_off"))
+    guide = _unpack_guide(facts["guide"], facts["bases"], get, n)
     beside = 0 if guide is None else guide.width + 1
     fits = all(
         marks is None or len(marks) + beside == tall.shape[1]
@@ -236,14 +243,27 @@ def _unpack_squares(weight: str, name: str, get: Any, shape: tuple[int, int]) ->
     return Squares(value, left, right, rows, columns)
 
 
-def _unpack_guide(parts: list[Any], taken_off: Any) -> LineGuide | None:
+def _unpack_guide(parts: list[Any], bases: list[Any], get: Any, n: int) -> LineGuide | None:
     if not parts:
         return None
+    taken_off = get("guide.taken_off")
     widths, which = zip(*parts, strict=True)
     whole = all(type(x) is int for x in (*widths, *which))
     require(whole and min(widths) > 0 and min(which) >= 0, "its guide is wrong")
     require(are_numbers(taken_off, (2 * len(parts),)), "its guide is wrong")
-    return LineGuide(taken_off, tuple(widths), tuple(which), ARRAY)
+    require(len(bases) in (0, len(parts)), "its guide is wrong")
+    made: list[Basis | None] = []
+    for k, columns in enumerate(bases):
+        places, matrix = get(f"guide.{k}.places"), get(f"guide.{k}.basis")
+        made.append(None)
+        if columns is None:
+            continue
+        require(type(columns) is int and columns >= 0, "its guide is wrong")
+        fits = are_positions(places, columns or n)
+        fits = fits and are_numbers(matrix, (len(places), widths[k]))
+        require(fits, "its guide is wrong")
+        made[k] = Basis(places, matrix, columns)
+    return LineGuide(taken_off, tuple(widths), tuple(which), ARRAY, tuple(made))
 
 
 def _refuse_nonfinite(name: str, array: Any) -> None:

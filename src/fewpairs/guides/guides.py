@@ -14,7 +14,8 @@ import scipy.sparse as sp
 
 from fewpairs.arrays import SingleArray, is_number, unmasked
 from fewpairs.errors import InputError
-from fewpairs.guides.cheap import cheap_vectors
+from fewpairs.guides.basis import Basis, leading_directions
+from fewpairs.guides.cheap import cheap_basis, cheap_vectors
 from fewpairs.guides.text_guides import dense, log_lengths, text_guides
 from fewpairs.items.items import Items
 from fewpairs.numerics import parts
@@ -28,6 +29,7 @@ class Guide(NamedTuple):
     left: SingleArray
     right: SingleArray
     distances: bool = False  # products are negative squared distances
+    basis: Basis | None = None  # of vectors that were made here
 
 
 #: Takes what the items themselves offer.
@@ -74,8 +76,13 @@ def as_guides(
             )
         found = _automatic(items, others, similarity)
         return [one for one in found if not (cosines and one.distances)]
-    given = guide if isinstance(guide, list) and not _is_table(guide) else [guide]
-    return [_one(part, f"guide {k + 1}", items, others) for k, part in enumerate(given)]
+    each = each_guide(guide)
+    return [_one(part, f"guide {k + 1}", items, others) for k, part in enumerate(each)]
+
+
+def each_guide(guide: Any) -> list[Any]:
+    """Return the guides of a list; a table alone is one."""
+    return guide if isinstance(guide, list) and not _is_table(guide) else [guide]
 
 
 def _is_table(guide: list[Any]) -> bool:
@@ -150,14 +157,64 @@ def _distances(name: str, vectors: Any) -> Guide:
     return Guide(name, left.astype(np.float32), right.astype(np.float32), distances=True)
 
 
+def new_vectors(
+    guide: Any, name: str, new: Items, old: Items | None, basis: Basis | None
+) -> SingleArray:
+    """Return vectors of new items, made as those of the old ones were.
+
+    Parameters
+    ----------
+    guide : array, callable or Similarity
+        As for `as_guides`.
+    name : str
+    new, old : Items
+    basis : Basis or None
+        Of the old items' vectors.
+    """
+    cheap = isinstance(guide, Similarity)
+    if cheap != (basis is not None and basis.of_items):
+        was, given = ("vectors", "a similarity") if cheap else ("a similarity", "vectors")
+        raise InputError(
+            f"{name} was {was} for the old items, and is {given} for the new ones.",
+            "Old and new vectors are compared with each other.",
+            "Pass what was passed for the old items.",
+        )
+    if cheap:
+        assert basis is not None  # noqa: S101 - just looked
+        if old is None or not len(basis.places):
+            raise InputError(
+                f"{name} is a similarity, and the items that it was evaluated with are not at "
+                "hand.",
+                "New vectors are made of similarities with the same items as the old ones; of two "
+                "sets of items, and of files without items, they are not kept.",
+                "Pass vectors as the guide, of old and new items.",
+            )
+        return unit_rows(cheap_vectors(guide, new, old, basis))
+    encode = getattr(guide, "encode", guide)
+    given = encode(new.take(np.arange(len(new)))) if callable(encode) else guide
+    table = _checked(given, name, len(new))
+    if basis is not None:
+        if table.shape[1] != basis.columns:
+            raise InputError(
+                f"{name} has {table.shape[1]} columns for the new items and {basis.columns} for "
+                "the old ones.",
+                "Old and new vectors are compared with each other.",
+                "Make both with the same encoder.",
+            )
+        return unit_rows(basis.of(table))
+    return unit_rows(table.toarray() if sp.issparse(table) else table)
+
+
 def _one(guide: Any, name: str, items: Items, others: Items | None) -> Guide:
     if isinstance(guide, Similarity):
-        rows = unit_rows(cheap_vectors(guide, items if others is None else items.joined(others)))
-        return (
-            Guide(name, rows, rows)
-            if others is None
-            else Guide(name, rows[: len(items)], rows[len(items) :])
-        )
+        both = items if others is None else items.joined(others)
+        vectors, basis = cheap_basis(guide, both)
+        rows = unit_rows(vectors)
+        if others is None:
+            return Guide(name, rows, rows, basis=basis)
+        # Where one of two sets grows, or both change places, positions would lose their meaning.
+        unkept = Basis(np.empty(0, dtype=np.int64), np.empty((0, vectors.shape[1])))
+        return Guide(name, rows[: len(items)], rows[len(items) :], basis=unkept)
     encode = getattr(guide, "encode", guide)
     if callable(encode):
         left = encode(items.take(np.arange(len(items))))
@@ -178,8 +235,8 @@ def _one(guide: Any, name: str, items: Items, others: Items | None) -> Guide:
             "The second would be ignored.",
             "Pass one array; several guides are a list.",
         )
-    first = _table(left, name, len(items))
-    second = first if others is None else _table(right, name, len(others))
+    first = _checked(left, name, len(items))
+    second = first if others is None else _checked(right, name, len(others))
     if first.shape[1] != second.shape[1]:
         raise InputError(
             f"{name} has {first.shape[1]} columns for the items and {second.shape[1]} for the "
@@ -187,10 +244,20 @@ def _one(guide: Any, name: str, items: Items, others: Items | None) -> Guide:
             "Their inner products must have a meaning.",
             "Make both with the same encoder.",
         )
-    return Guide(name, first, second)
+    basis = None
+    if sp.issparse(first) or sp.issparse(second):
+        # Along the same directions on both sides, or products would mean nothing.
+        tables = [first] if others is None else [first, second]
+        tables = [sp.csr_array(table) for table in tables]
+        basis = leading_directions(sp.vstack(tables, format="csr"))
+        made = [table.toarray() if basis is None else basis.of(table) for table in tables]
+        first, second = made[0], made[-1]
+    rows = unit_rows(first)
+    return Guide(name, rows, rows if others is None else unit_rows(second), basis=basis)
 
 
-def _table(vectors: Any, name: str, count: int) -> SingleArray:
+def _checked(vectors: Any, name: str, count: int) -> Any:
+    """Return a table, dense or sparse, that holds a vector of finite numbers for each item."""
     plain = unmasked(vectors, name)
     try:
         table = plain if sp.issparse(plain) else np.asarray(plain)
@@ -213,7 +280,7 @@ def _table(vectors: Any, name: str, count: int) -> SingleArray:
             "Products with them say nothing.",
             "Fill them before the run.",
         )
-    return unit_rows(table)
+    return table
 
 
 def unit_rows(vectors: Any) -> SingleArray:

@@ -8,9 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from fewpairs.arrays import FloatArray
+from fewpairs.guides.basis import DIMENSIONS
 
-#: Columns that a sparse table is reduced to; more gain little (docs/tables/candidates.md).
-_DIMENSIONS = 128
 #: Characters that are counted, the most frequent ones.
 _ALPHABET = 100
 #: With fewer words in the mean, words say no more than characters do.
@@ -53,10 +52,10 @@ def log_lengths(texts: list[str]) -> FloatArray:
 def dense(table: Any) -> FloatArray:
     """Return a sparse table as a dense one, on its leading directions if it has many columns."""
     table = sp.csr_array(table)
-    if min(table.shape) <= _DIMENSIONS:
+    if min(table.shape) <= DIMENSIONS:
         return np.asarray(table.toarray(), dtype=np.float64)
     from sklearn.decomposition import TruncatedSVD  # noqa: PLC0415 - takes a second to load
 
     # The seed is fixed: a guide is a function of the items.
-    directions = TruncatedSVD(_DIMENSIONS, random_state=0)
+    directions = TruncatedSVD(DIMENSIONS, random_state=0)
     return np.asarray(directions.fit_transform(sp.csr_matrix(table)))

@@ -51,6 +51,11 @@ class GuidedLines:
         """Coordinates of each guide's vectors."""
         return tuple(guide.left.shape[1] for guide in self.guides)
 
+    def kept(self) -> LineGuide:
+        """Return what new items need."""
+        bases = tuple(guide.basis for guide in self.guides)
+        return LineGuide(self.taken_off, self.widths, self.which, bases=bases)
+
     def parts(self) -> list[Squares]:
         """Return what is added to the factors."""
         both = zip(self.squares.tolist(), self.guides, strict=True)
@@ -117,6 +122,11 @@ class Method(ABC):
     def declared_diagonal(self) -> float | None:
         """The similarity of every item with itself, where an option of the method declares it."""
         return None
+
+    @property
+    def follows_guides(self) -> bool:
+        """Whether there are guides, whose vectors the values are compared with."""
+        return False
 
     def guided_by(self, guides: Sequence[Guide]) -> Method:  # noqa: ARG002
         """Return the same method, which follows guides; by default none can."""
@@ -200,7 +210,7 @@ def assemble(oracle: Oracle, fit: Fit, title: str, *, put_back: bool) -> Factore
             symmetric=bool(oracle.similarity.symmetric),
             left_landmarks=fit.left_landmarks,
             right_landmarks=fit.left_landmarks if right is None else right,
-            guide=None if guide is None else LineGuide(guide.taken_off, guide.widths, guide.which),
+            guide=None if guide is None else guide.kept(),
         ),
         evaluations=oracle.spent,
         method=title,

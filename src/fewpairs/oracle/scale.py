@@ -38,10 +38,14 @@ class Scale:
     ----------
     power : int or None, default=None
         Even, so that its half can be given to each of two factors. None has it found.
+    near_one : bool, default=False
+        Whether values of ordinary size, too, are brought near 1: what is compared with vectors of
+        length one must not depend on the unit of the similarity.
     """
 
-    def __init__(self, power: int | None = None) -> None:
+    def __init__(self, power: int | None = None, *, near_one: bool = False) -> None:
         self._power = power
+        self._near_one = near_one
 
     @property
     def power(self) -> int:
@@ -54,9 +58,9 @@ class Scale:
             return values
         size = exponent(values)
         if self._power is None:
-            self._power = _power_for(size)
+            self._power = self._power_for(size)
         if size + self._power > _LARGEST:
-            raise OutgrownError(Scale(_power_for(size)))
+            raise OutgrownError(Scale(self._power_for(size), near_one=self._near_one))
         return self._times(values)
 
     def of_known(self, known: Known) -> Known:
@@ -72,7 +76,7 @@ class Scale:
         scaled.flags.writeable = False
         return scaled
 
-
-def _power_for(size: int) -> int:
-    """Return the even power that brings 2^size close to 1; 0 for ordinary sizes."""
-    return 0 if abs(size) <= _ORDINARY else -size + size % 2
+    def _power_for(self, size: int) -> int:
+        """Return the even power that brings 2^size close to 1; 0 for ordinary sizes."""
+        ordinary = 0 if self._near_one else _ORDINARY
+        return 0 if abs(size) <= ordinary else -size + size % 2

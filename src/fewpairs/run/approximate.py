@@ -184,7 +184,8 @@ def run_at_scale(oracle: Oracle, plan: Plan, rng: np.random.Generator) -> Factor
     times as large, the run starts again with a better one; what it has paid for is looked up.
     """
     begun = copy.deepcopy(dict(rng.bit_generator.state))
-    before, scale, again = oracle.evaluations, Scale(), False
+    scale = Scale(near_one=plan.method.follows_guides)
+    before, again = oracle.evaluations, False
     while True:
         view = oracle.scaled(scale)
         try:

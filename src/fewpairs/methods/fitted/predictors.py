@@ -73,6 +73,8 @@ class Kernel:
         ridges : ndarray
             λ, as shares of the largest eigenvalue.
         """
+        # Landmarks may have entries, as on a diagonal, where all other items have none.
+        scale = max(scale, np.finfo(float).eps * mean_square(lines))
         values, basis = np.linalg.eigh(lines @ lines.T / scale + alike + 1.0)
         top = max(float(values[-1]), np.finfo(float).tiny)
         damped = 1.0 / (np.maximum(values, 0) + ridges[:, None] * top)

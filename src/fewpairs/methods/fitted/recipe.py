@@ -101,6 +101,11 @@ class Fitted(Method):
         return GuideTerms(list(self.guides)) if self.guides else None
 
     @property
+    def follows_guides(self) -> bool:
+        """Whether there are guides, whose vectors the values are compared with."""
+        return bool(self.guides)
+
+    @property
     def declared_diagonal(self) -> float | None:
         """The number that every item has with itself, where the user has given one."""
         return float(self.diagonal) if is_number(self.diagonal) else None
