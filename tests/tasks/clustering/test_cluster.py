@@ -10,6 +10,10 @@ from sklearn.metrics import adjusted_rand_score
 
 import fewpairs as fp
 from fewpairs.factored.matrix import FactoredMatrix
+from fewpairs.tasks.clustering import stating
+from fewpairs.tasks.clustering.decisions import Decisions, Noise
+from fewpairs.tasks.clustering.pairs import Pairs
+from fewpairs.tasks.clustering.spending import noise_of
 
 
 def blobs(n=240, seed=0):
@@ -70,6 +74,63 @@ def test_a_better_matrix_leaves_fewer_undecided():
         for s in (15, 60, 400)
     ]
     assert counts[0] > counts[1] > counts[2] == 0
+
+
+def skewed(n=120, seed=0):
+    return blobs(n, seed) * np.random.default_rng(seed).uniform(0.8, 1, (n, n))
+
+
+@pytest.mark.parametrize("landmarks", [20, 120])
+def test_an_asymmetric_matrix_is_clustered_by_the_mean_of_both_orders_and_says_so(landmarks):
+    matrix = fp.approximate(
+        range(120),
+        fp.Precomputed(skewed(), symmetric=False),
+        landmarks=landmarks,
+        error_pairs=0,
+        random_state=0,
+    )
+    clusters = fp.cluster(matrix, threshold=0.5)
+    dense = matrix.to_dense()
+    wanted = exact_clusters((dense + dense.T) / 2, 0.5)
+    assert adjusted_rand_score(clusters.labels, wanted) == 1
+    assert clusters.symmetrized
+    assert clusters.exact_sums
+    even = fp.approximate(range(120), fp.Precomputed(blobs(120)), landmarks=20, random_state=0)
+    assert not fp.cluster(even, threshold=0.5).symmetrized
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_a_run_says_whether_it_has_clustered_the_mean_of_both_orders(symmetric):
+    similarity = fp.Precomputed(blobs(60) if symmetric else skewed(60), symmetric=symmetric)
+    clusters = fp.cluster(range(60), similarity, threshold=0.5, random_state=0)
+    assert clusters.symmetrized != symmetric
+
+
+def test_the_noise_of_a_matrix_is_what_its_unseen_entries_are_off_by():
+    dense = blobs(300)
+    for landmarks in (20, 80):
+        matrix = fp.approximate(
+            range(300),
+            fp.Precomputed(dense),
+            landmarks=landmarks,
+            error_pairs=10_000,
+            random_state=0,
+        )
+        i, j = np.indices(dense.shape).reshape(2, -1)
+        unseen = np.isnan(matrix.known.find(i, j))
+        off = (matrix.to_dense() - dense).ravel()[unseen]
+        noise = noise_of(matrix, np.random.default_rng(0))
+        assert noise == pytest.approx(np.sqrt(np.mean(off**2)), rel=0.1)
+
+
+def test_undecided_is_what_lies_within_two_deviations():
+    noise = Noise(0.1, 0.36)
+    # One pair is off by all of it; of many, what they have in common is left; known ones are not.
+    off = noise.of_average(np.array([1.0, 1e12, 0.0, 1.0]), np.array([1.0, 1e12, 4.0, 4.0]))
+    np.testing.assert_allclose(off, [0.1, 0.06, 0.0, 0.025], rtol=1e-5)
+    none = np.empty((4, 2), dtype=np.int64)
+    decisions = Decisions(np.arange(4), none, none, np.array([0.69, 0.63, 0.5, 0.54]), off)
+    assert decisions.open_at(0.5).tolist() == [True, False, False, True]
 
 
 def test_forms_of_the_answer(tmp_path):
@@ -173,6 +234,57 @@ def test_no_more_is_asked_for_than_the_budget(budget, symmetric):
     assert clusters.evaluations <= most
 
 
+def test_a_pair_without_a_value_is_asked_for_once(monkeypatch):
+    dense, asked = blobs(150), []
+    holes = np.triu(np.random.default_rng(0).random(dense.shape) < 0.2, 1)
+    dense[holes | holes.T] = np.nan
+    exact = Pairs.exact
+
+    def noted(self, rows, columns):
+        asked.extend(zip(np.minimum(rows, columns), np.maximum(rows, columns), strict=True))
+        return exact(self, rows, columns)
+
+    monkeypatch.setattr(Pairs, "exact", noted)
+    fp.cluster(
+        range(150),
+        fp.Precomputed(dense),
+        threshold=0.5,
+        budget=0.4,
+        on_nonfinite="skip",
+        random_state=0,
+    )
+    assert len(set(asked)) == len(asked) > 500
+    assert any(np.isnan(dense[i, j]) for i, j in asked)
+
+
+def test_what_was_bought_stands_for_the_rest_between_the_same_clusters():
+    similarity = fp.Precomputed(np.full((7, 7), 0.9))
+    matrix = FactoredMatrix(np.zeros((7, 1)), np.eye(1))
+    pairs = Pairs(fp.Oracle(range(7), similarity), matrix, 1)
+    bought = np.array([0, 1]), np.array([3, 4])
+    pairs.buy(*bought, groups=np.zeros(2, int), certain=np.array([0, 0, 0, 1, 1, 1, 2]))
+    better = pairs.matrix(Noise(1.0, 0.5)).to_dense()
+    # Two of nine pairs are 0.9 above their prediction; half of one's noise is common to all.
+    wanted = np.zeros((7, 7))
+    wanted[:3, 3:6] = 0.9 * 2 * 0.5 / 1.5
+    wanted[bought] = 0.9
+    np.testing.assert_allclose(np.triu(better), wanted)
+
+
+@pytest.mark.parametrize("budget", [3000, 8000])
+def test_blind_pairs_drawn_without_a_list_are_as_many_and_as_fair(monkeypatch, budget):
+    dense = blobs()
+    call = {"threshold": 0.5, "budget": budget, "random_state": 0}
+    listed = fp.cluster(range(240), fp.Precomputed(dense), **call)
+    monkeypatch.setattr(stating, "_LISTED", 0)
+    drawn = fp.cluster(range(240), fp.Precomputed(dense), **call)
+    assert drawn.spent == listed.spent  # none that was evaluated before, and none twice
+    assert np.array_equal(drawn.labels, listed.labels)
+    truth = pairwise(dense, drawn.labels, 0.5)
+    for share, true in zip((drawn.precision, drawn.recall), truth, strict=True):
+        assert share.low <= true <= share.high
+
+
 def test_with_all_pairs_the_clusters_are_exact():
     dense = blobs()
     clusters = fp.cluster(range(240), fp.Precomputed(dense), threshold=0.5, budget=10**6)
@@ -260,6 +372,25 @@ def test_average_linkage_of_found_pairs_of_a_distance():
     dense = 1 - blobs()
     found = fp.find_pairs(range(240), fp.Precomputed(dense), below=0.5, all_pairs=True)
     assert adjusted_rand_score(found.averaged_groups(), exact_clusters(1 - dense, 0.5)) == 1
+
+
+def test_average_linkage_of_found_pairs_is_by_the_mean_of_both_orders():
+    dense = skewed()
+    found = fp.find_pairs(
+        range(120), fp.Precomputed(dense, symmetric=False), above=0.5, all_pairs=True
+    )
+    wanted = exact_clusters((dense + dense.T) / 2, 0.5)
+    assert adjusted_rand_score(found.averaged_groups(), wanted) == 1
+
+
+def test_linked_items_without_a_value_count_as_far():
+    dense = np.eye(4)
+    for (i, j), value in {(0, 1): 0.9, (1, 2): 0.8, (2, 3): 0.8, (0, 2): np.nan}.items():
+        dense[i, j] = dense[j, i] = value
+    similarity = fp.Precomputed(dense).with_patience(on_nonfinite="skip")
+    found = fp.find_pairs(range(4), similarity, above=0.7, all_pairs=True)
+    assert found.groups().tolist() == [0, 0, 0, 0]
+    assert found.averaged_groups().tolist() == [0, 0, 1, 1]
 
 
 @pytest.mark.parametrize("min_samples", [1, 2, 4, 9])

@@ -14,7 +14,7 @@ import fewpairs as fp
 from fewpairs.factored.squares import Squares
 from fewpairs.oracle.known import Known, Lines
 from fewpairs.tasks.clustering.linkage import average_linkage
-from fewpairs.tasks.clustering.sums import sums_of
+from fewpairs.tasks.clustering.sums import adds_up_exactly, sums_of
 from fewpairs.tasks.clustering.tree import Tree
 
 
@@ -108,8 +108,7 @@ def test_the_tree_of_a_guided_matrix(width, same):
     part = Squares(0.7, guide, guide, scale, other)
     base = factors(n, 5, 1, 8, 100)
     matrix = fp.FactoredMatrix(base.left, base.core, known=base.known, squares=[part])
-    sums = sums_of(matrix)
-    assert sums.exact
+    assert adds_up_exactly(matrix)  # 40 coordinates through anchors, but all items are anchors
     assert_same_tree(matrix)
 
 
@@ -119,7 +118,9 @@ def test_a_wide_guide_goes_through_anchors_and_says_so():
     base = factors(700, 5, 1, 8, 100)
     part = Squares(0.7, guide, guide)
     matrix = fp.FactoredMatrix(base.left, base.core, known=base.known, squares=[part])
-    assert not sums_of(matrix).exact
+    assert not adds_up_exactly(matrix)
+    assert not fp.cluster(matrix, threshold=0.5).exact_sums
+    assert fp.cluster(base, threshold=0.5).exact_sums
     # What is known exactly stays so, whatever stands for the rest.
     whole = fp.FactoredMatrix(base.left, base.core, known=_all(base), squares=[part])
     assert_same_tree(whole)

@@ -24,7 +24,7 @@ from fewpairs.tasks.clustering.decisions import Noise
 from fewpairs.tasks.clustering.pairs import Pairs
 from fewpairs.tasks.clustering.spending import COMMON, count_undecided, noise_of, spend, tree_of
 from fewpairs.tasks.clustering.stating import state
-from fewpairs.tasks.clustering.sums import MOST_PRODUCTS
+from fewpairs.tasks.clustering.sums import adds_up_exactly
 from fewpairs.tasks.clustering.tree import Tree
 from fewpairs.tasks.matching.identity import Ids, names_of, read_ids
 from fewpairs.tasks.matching.threshold import Threshold
@@ -34,8 +34,8 @@ from fewpairs.tasks.matching.threshold import Threshold
 _FOR_MATRIX, _FOR_BLIND = 0.6, 0.1
 #: Evaluations for each item where nobody says what may be spent.
 _FOR_EACH_ITEM = 200
-#: And fewer than these are not worth a run.
-_FEWEST_FOR_EACH = 5
+#: What is advised where a budget is too small.
+_ADVISED_FOR_EACH = 5
 
 
 def cluster(
@@ -162,34 +162,50 @@ def _of_matrix(
     matrix: FactoredMatrix, where: Threshold, ids: Any, random_state: RandomState
 ) -> Clusters:
     """Cluster a matrix as it is; what is undecided follows from the error that it states."""
-    sign = 1 if where.above else -1
     n = matrix.shape[0]
     names = names_of(ids, matrix.source.items, n)
     rng = generator(0 if random_state is None else random_state)  # it only counts
     noise = noise_of(matrix, rng) if matrix.shape == (n, n) else None
-    at = sign * where.at
-    tree, merges = tree_of(matrix, at, sign)
+    at = where.sign * where.at
+    tree, merges = tree_of(matrix, at, where.sign)  # refuses two sets
+    symmetric = matrix.symmetrized()
     undecided = None
     if noise is not None:
-        known = matrix.symmetrized().known
-        undecided = count_undecided(tree, merges, known, at, Noise(noise, COMMON), rng)
-    return _clusters(tree, where, matrix, names, noise=noise, undecided=undecided)
+        noises = Noise(noise, COMMON)
+        undecided = count_undecided(tree, merges, symmetric.known, at, noises, rng)
+    return replace(
+        _clusters(tree, where, matrix, names),
+        noise=noise,
+        undecided=undecided,
+        symmetrized=symmetric is not matrix,
+    )
 
 
-def _clusters(
-    tree: Tree, where: Threshold, matrix: FactoredMatrix, ids: Ids, **stated: Any
-) -> Clusters:
-    sign = 1 if where.above else -1
-    made = tree.first(tree.above(sign * where.at))
-    wide = (part.left.shape[1] for part in matrix.squares)
-    exact = all(d * (d + 1) // 2 <= MOST_PRODUCTS for d in wide)
+def _clusters(tree: Tree, where: Threshold, matrix: FactoredMatrix, ids: Ids) -> Clusters:
+    made = tree.first(tree.above(where.sign * where.at))
     return Clusters(
         labels=made.labels(len(made.children)),
         threshold=where,
         tree=made,
+        evaluations=matrix.evaluations,
+        exact_sums=adds_up_exactly(matrix),
         ids=ids,
-        exact_sums=exact,
-        **({"evaluations": matrix.evaluations} | stated),
+    )
+
+
+def _single_items(n: int, where: Threshold, ids: Ids) -> Clusters:
+    """Return clusters of which nothing was evaluated, because there is nobody to compare with."""
+    alone, nothing = Tree.none(n), Share(float("nan"), 0.0, 1.0)
+    return Clusters(
+        labels=alone.labels(0),
+        threshold=where,
+        tree=alone,
+        precision=nothing,
+        recall=nothing,
+        undecided=0,
+        spent={"matrix": 0, "decisions": 0, "blind": 0},
+        noise=0.0,
+        ids=ids,
     )
 
 
@@ -204,14 +220,9 @@ class _Run:
 
     def carry_out(self, budget: float | str | None, random_state: RandomState) -> Clusters:
         oracle, where = self.oracle, self.where
-        sign, n = (1 if where.above else -1), oracle.shape[0]
+        n = oracle.shape[0]
         if n < 2:  # noqa: PLR2004 - nobody to compare with
-            alone = Tree.none(n)
-            nothing = {"matrix": 0, "decisions": 0, "blind": 0}
-            exact = Share(float("nan"), 0.0, 1.0)
-            return Clusters(
-                alone.labels(0), where, alone, exact, exact, 0, 0, nothing, 0.0, ids=self.ids
-            )
+            return _single_items(n, where, self.ids)
         planner = oracle.planner
         everything = planner.price_of_everything
         allowed = min(_FOR_EACH_ITEM * n * planner.per_entry, everything)
@@ -221,9 +232,9 @@ class _Run:
         matrix = self._matrix(allowed, everything, rng)
         symmetric = matrix.symmetrized()
         noise = noise_of(matrix, rng) or 0.0
-        at = sign * where.at
+        at = where.sign * where.at
         left = allowed - matrix.evaluations
-        pairs = Pairs(oracle, symmetric, sign)
+        pairs = Pairs(oracle, symmetric, where.sign)
         with oracle.run(left, rng):
             blind = min(int(_FOR_BLIND * allowed), left) // pairs.each
             found = spend(pairs, at, noise, left - blind * pairs.each, rng)
@@ -244,6 +255,7 @@ class _Run:
                 "decisions": decided,
                 "blind": spent - decided,
             },
+            symmetrized=symmetric is not matrix,
             oracle=oracle,
         )
 
@@ -266,5 +278,5 @@ class _Run:
             raise BudgetError(
                 f"a budget of {allowed:,} evaluations is too small for {n:,} items.",
                 f"A first matrix gets {_FOR_MATRIX:.0%} of it, and needs a landmark at least.",
-                f"Raise it to {_FEWEST_FOR_EACH * n:,} or more.",
+                f"Raise it to {_ADVISED_FOR_EACH * n:,} or more.",
             ) from error

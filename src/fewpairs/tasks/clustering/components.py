@@ -9,16 +9,14 @@ from __future__ import annotations
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
-from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.arrays import IntArray
 from fewpairs.errors import InputError
-from fewpairs.numerics import parts
-from fewpairs.oracle.oracle import Oracle
 from fewpairs.parallel import require_memory
+from fewpairs.tasks.clustering.pairs import mean_of_orders
 from fewpairs.tasks.matching.found import Found
 
 #: Averages that miss the threshold by this share of the largest value miss it by rounding.
 _ROUNDING = 1e-12
-_AT_A_TIME = 2**18
 
 
 def groups_by_average(found: Found) -> IntArray:
@@ -44,8 +42,8 @@ def groups_by_average(found: Found) -> IntArray:
     places = [np.triu_indices(len(some), 1) for some in several]
     rows = np.concatenate([some[i] for some, (i, _) in zip(several, places, strict=True)])
     columns = np.concatenate([some[j] for some, (_, j) in zip(several, places, strict=True)])
-    sign = 1.0 if found.threshold.above else -1.0
-    values = sign * _mean_of_orders(found.oracle, rows, columns)
+    sign = found.threshold.sign
+    values = sign * mean_of_orders(found.oracle, rows, columns)
     # A pair without a value counts as far.
     values = np.where(np.isnan(values), np.nanmin(values), values)
     top = float(values.max())
@@ -61,12 +59,3 @@ def groups_by_average(found: Found) -> IntArray:
         np.minimum.at(first, inner, some)
         labels[some] = first[inner]
     return np.asarray(np.unique(labels, return_inverse=True)[1], dtype=np.int64)
-
-
-def _mean_of_orders(oracle: Oracle, rows: IntArray, columns: IntArray) -> FloatArray:
-    result = np.empty(len(rows))
-    for part in parts(len(rows), _AT_A_TIME):
-        result[part] = oracle.entries(rows[part], columns[part])
-        if not oracle.symmetric:
-            result[part] = (result[part] + oracle.entries(columns[part], rows[part])) / 2
-    return result

@@ -68,7 +68,6 @@ def average_linkage(sums: Sums, least: float = -np.inf, *, apart: bool = False) 
         Written over.
     least : float, default=-inf
         In the numbers of the matrix. All merges above it are made, and no others.
-
     apart : bool, default=False
         Whether to return what was nearly merged, too.
 

@@ -53,14 +53,7 @@ class Pairs:
 
     def exact(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Evaluate pairs; NaN for those that have no value."""
-        result = np.empty(len(rows))
-        for part in parts(len(rows), _AT_A_TIME):
-            i, j = rows[part], columns[part]
-            values = self._oracle.entries(i, j)
-            if not self._oracle.symmetric:
-                values = (values + self._oracle.entries(j, i)) / 2
-            result[part] = values
-        return self.sign * result
+        return self.sign * mean_of_orders(self._oracle, rows, columns)
 
     def is_known(self, rows: IntArray, columns: IntArray) -> BoolArray:
         """Say which pairs were evaluated, or were asked for in vain."""
@@ -148,3 +141,14 @@ class Pairs:
         new = np.isnan(self.known.find(i, j))
         i, j = i[new], j[new]
         return i, j, self.sign * self._matrix.entries(i, j) + common[block[new]]
+
+
+def mean_of_orders(oracle: Oracle, rows: IntArray, columns: IntArray) -> FloatArray:
+    """Evaluate pairs, those of an asymmetric similarity in both orders; NaN without a value."""
+    result = np.empty(len(rows))
+    for part in parts(len(rows), _AT_A_TIME):
+        i, j = rows[part], columns[part]
+        result[part] = oracle.entries(i, j)
+        if not oracle.symmetric:
+            result[part] = (result[part] + oracle.entries(j, i)) / 2
+    return result

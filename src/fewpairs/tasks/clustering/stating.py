@@ -7,7 +7,8 @@ evaluated on the way is counted as it is; the rest of both kinds of pairs is dra
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from fewpairs.error.unreached import fewest_unreached, most_unreached
 from fewpairs.numerics import distinct, parts
 from fewpairs.tasks.clustering.pairs import Pairs
 
+#: From numbers to the pairs that they stand for; some numbers may stand for none.
+_Places: TypeAlias = Callable[[IntArray], tuple[IntArray, IntArray]]
 #: Of the blind pairs, so many are drawn within clusters.
 _WITHIN = 0.4
 #: A share is wrong with this chance on either side; recall needs two bounds at once.
@@ -40,11 +43,10 @@ class _Kind(NamedTuple):
 
 
 class Stated(NamedTuple):
-    """What is stated, and how many pairs were drawn for it."""
+    """What is stated."""
 
     precision: Share
     recall: Share
-    drawn: int
 
 
 def state(
@@ -78,7 +80,7 @@ def state(
     low, value, high = _matches(inside, sizes[0], met[0], _TAIL / 2)
     few, middle, many = _matches(outside, sizes[1], met[1], _TAIL / 2)
     recall = Share(_ratio(value, middle), _ratio(low, many), _ratio(high, few))
-    return Stated(precision, recall, sum(sizes))
+    return Stated(precision, recall)
 
 
 def _ratio(found: float, missing: float) -> float:
@@ -170,10 +172,11 @@ def _draw_between(
 
 
 def _draw(
-    pairs: Pairs, places: object, total: int, count: int, rng: np.random.Generator
+    pairs: Pairs, places: _Places, total: int, count: int, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
+    """Draw some of the pairs that numbers below `total` stand for, of those not evaluated yet."""
     if total <= _LISTED:
-        i, j = places(np.arange(total))  # type: ignore[operator]
+        i, j = places(np.arange(total))
         unknown = np.flatnonzero(~pairs.is_known(i, j))
         chosen = np.sort(rng.choice(unknown, min(count, len(unknown)), replace=False))
         return i[chosen], j[chosen]
@@ -184,7 +187,7 @@ def _draw(
         more = rng.integers(total, size=4 * count + 100)
         tried += len(more)
         for part in parts(len(more), 2**20):
-            i, j = places(more[part])  # type: ignore[operator]
+            i, j = places(more[part])
             new = ~pairs.is_known(i, j)
             keys = distinct(keys, i[new] * n + j[new])
     chosen = np.sort(rng.permutation(keys)[:count])

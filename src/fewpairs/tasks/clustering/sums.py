@@ -21,7 +21,7 @@ from fewpairs.factored.squares import ANCHORS, Squares
 from fewpairs.numerics import exponent, parts
 
 #: A guide's squares are added up exactly, as products of two coordinates, up to so many products.
-MOST_PRODUCTS = 1000
+_MOST_PRODUCTS = 1000
 
 
 class Sums(NamedTuple):
@@ -41,8 +41,6 @@ class Sums(NamedTuple):
         What single known entries add to the vectors' products: a sparse matrix in CSR form, in both
         orders.
     power : int
-    exact : bool
-        False where a guide's squares went through anchors.
     """
 
     vectors: FloatArray
@@ -53,7 +51,6 @@ class Sums(NamedTuple):
     others: IntArray
     corrections: FloatArray
     power: int
-    exact: bool
 
 
 def sums_of(matrix: FactoredMatrix, *, sign: int = 1) -> Sums:
@@ -76,9 +73,9 @@ def sums_of(matrix: FactoredMatrix, *, sign: int = 1) -> Sums:
     matrix = matrix.symmetrized()
     held = matrix.known.columns
     if len(held.index) == len(held.place):  # the factors have nothing to say
-        vectors, signature, exact = np.zeros((len(held.place), 1)), np.ones(1), True
+        vectors, signature = np.zeros((len(held.place), 1)), np.ones(1)
     else:
-        vectors, signature, exact = _vectors(matrix)
+        vectors, signature = _vectors(matrix)
     order = np.argsort(-sign * signature, kind="stable")  # the positive ones first
     vectors = np.ascontiguousarray(vectors[:, order])
     n_positive = int((sign * signature > 0).sum())
@@ -106,16 +103,19 @@ def sums_of(matrix: FactoredMatrix, *, sign: int = 1) -> Sums:
         others=sparse.indices.astype(np.int64),
         corrections=sparse.data,
         power=power,
-        exact=exact,
     )
 
 
-def _vectors(matrix: FactoredMatrix) -> tuple[FloatArray, FloatArray, bool]:
-    """Return Z and ±1 with Z·diag(±1)·Zᵀ = the factored part, and whether that is exact."""
-    tall, cores, exact = [matrix.left], [matrix.core], True
+def adds_up_exactly(matrix: FactoredMatrix) -> bool:
+    """Whether nothing is lost: no guide's squares go through anchors that stand for other items."""
+    return all(_few(part) or len(part.left) <= ANCHORS for part in matrix.squares)
+
+
+def _vectors(matrix: FactoredMatrix) -> tuple[FloatArray, FloatArray]:
+    """Return Z and ±1 with Z·diag(±1)·Zᵀ = the factored part."""
+    tall, cores = [matrix.left], [matrix.core]
     for part in matrix.squares:
         left, core, right = _products(part) if _few(part) else part.anchored(ANCHORS)
-        exact &= _few(part) or len(part.left) <= ANCHORS
         if right is not left:  # a part and its transpose come together: the mean of both orders
             none_left, none_right = (np.zeros((size, size)) for size in core.shape)
             left = np.hstack([left, right])
@@ -124,12 +124,12 @@ def _vectors(matrix: FactoredMatrix) -> tuple[FloatArray, FloatArray, bool]:
         cores.append(core)
     left, core = np.hstack(tall) if len(tall) > 1 else tall[0], block_diag(*cores)
     ready = symmetric_map(left, core)
-    return left @ ready.matrix, ready.signature, exact
+    return left @ ready.matrix, ready.signature
 
 
 def _few(part: Squares) -> bool:
     d = part.left.shape[1]
-    return bool(d * (d + 1) // 2 <= MOST_PRODUCTS)
+    return bool(d * (d + 1) // 2 <= _MOST_PRODUCTS)
 
 
 def _products(part: Squares) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -42,6 +42,11 @@ class Threshold(NamedTuple):
             )
         return cls(float(given), below is None)
 
+    @property
+    def sign(self) -> int:
+        """1, or -1 of a distance: values times this are large if near."""
+        return 1 if self.above else -1
+
     def check(self, oracle: Oracle) -> None:
         """Refuse a threshold that no pair reaches, or that pairs without a meaning would.
 
