@@ -413,6 +413,8 @@ def test_a_function_of_ones_own_is_planned_and_approximated(typed, folder):
     ordered = ("--similarity", "own:longer", "--asymmetric", "--retry", 2)
     typed("approximate", *names, "-o", "ordered.fewpairs", *ordered)
     assert not fp.load(folder / "ordered.fewpairs").symmetric
+    told = typed("cluster", "names.txt", "-o", "c.csv", "--threshold", 0.4, *ordered, "--json")
+    assert json.loads(told)["evaluations"] == 20 * 19  # both orders of each pair
     refused = typed("plan", *names, "--asymmetric", code=2)
     assert "--asymmetric was given with the similarity levenshtein" in refused
 

@@ -142,6 +142,8 @@ def compare(
     choice: Choice,
     jobs: int,
     journal: Path | None = None,
+    *,
+    one_order: bool = False,
 ) -> Compared:
     """Read one table or two, and make the oracle of their rows; nothing is evaluated yet.
 
@@ -155,6 +157,8 @@ def compare(
     choice : Choice
     jobs : int
     journal : Path, optional
+    one_order : bool, default=False
+        Whether an asymmetric similarity becomes the mean of both orders.
 
     Returns
     -------
@@ -195,6 +199,8 @@ def compare(
             err=True,
         )
     others = items[1] if right is not None else None
+    if one_order:
+        similarity = similarity.symmetrized()
     oracle = Oracle(items[0], similarity, others=others, n_jobs=jobs, journal=journal)
     return Compared(tables[0], tables[-1], oracle)
 

@@ -261,6 +261,7 @@ def cluster(
         Choice(similarity, asymmetric, gamma, vectors, missing, ignore_case, patience),
         jobs,
         journal,
+        one_order=True,
     )
     with _kept(compared, output, vectors) as answers:
         found = answers.cluster(

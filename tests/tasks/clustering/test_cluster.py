@@ -106,6 +106,28 @@ def test_a_run_says_whether_it_has_clustered_the_mean_of_both_orders(symmetric):
     assert clusters.symmetrized != symmetric
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_no_pair_of_an_asymmetric_similarity_is_known_by_half(monkeypatch, seed):
+    dense, seen = skewed(60, seed), []
+    counted = stating._count_known
+    monkeypatch.setattr(stating, "_count_known", lambda *args: seen.append(args) or counted(*args))
+    similarity = fp.Precomputed(dense, symmetric=False)
+    fp.cluster(range(60), similarity, threshold=0.5, budget=1400, random_state=seed)
+    ((pairs, _, _),) = seen
+    i, j = np.triu_indices(60, 1)
+    values = pairs.known.find(i, j)
+    known = ~np.isnan(values)
+    assert 100 < known.sum() <= 1400 / 2  # both orders of each were paid for
+    np.testing.assert_allclose(values[known], ((dense + dense.T) / 2)[i, j][known])
+
+
+def test_an_oracle_of_single_orders_is_refused():
+    oracle = fp.Oracle(range(60), fp.Precomputed(skewed(60), symmetric=False))
+    with pytest.raises(fp.errors.InputError, match="not symmetric"):
+        fp.cluster(oracle, threshold=0.5)
+    assert oracle.evaluations == 0
+
+
 def test_the_noise_of_a_matrix_is_what_its_unseen_entries_are_off_by():
     dense = blobs(300)
     for landmarks in (20, 80):
@@ -228,7 +250,7 @@ def test_no_more_is_asked_for_than_the_budget(budget, symmetric):
     counter = Counter(blobs())
     similarity = counter.similarity("pair", symmetric=symmetric)
     clusters = fp.cluster(range(240), similarity, threshold=0.5, budget=budget, random_state=0)
-    everything = 240 * 241 // 2 if symmetric else 240**2
+    everything = 240 * 241 // 2 * (1 if symmetric else 2)
     most = budget if budget > 1 else int(budget * everything)
     assert len(counter.asked) == clusters.evaluations == sum(clusters.spent.values())
     assert clusters.evaluations <= most

@@ -17,8 +17,10 @@ from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import max_memory as memory_below
 from fewpairs.run.approximate import approximate
 from fewpairs.run.arguments import as_oracle, evaluations_of
+from fewpairs.similarities.base import declared
 from fewpairs.similarities.cost import CostOption
 from fewpairs.similarities.patience import WhenMissing
+from fewpairs.similarities.symmetrized import Symmetrized
 from fewpairs.tasks.clustering.clusters import Clusters
 from fewpairs.tasks.clustering.decisions import Noise
 from fewpairs.tasks.clustering.pairs import Pairs
@@ -32,7 +34,7 @@ from fewpairs.tasks.matching.threshold import Threshold
 #: Of what may be spent: for the matrix, and for blind pairs at the end. The rest, and what the
 #: matrix leaves, goes to decisions.
 _FOR_MATRIX, _FOR_BLIND = 0.6, 0.1
-#: Evaluations for each item where nobody says what may be spent.
+#: Pairs for each item where nobody says what may be spent.
 _FOR_EACH_ITEM = 200
 #: What is advised where a budget is too small.
 _ADVISED_FOR_EACH = 5
@@ -70,7 +72,8 @@ def cluster(
     items : FactoredMatrix, sequence, array, column of a data frame, or Oracle
         A matrix that is not symmetric counts as the mean of both orders.
     similarity : Similarity or str
-        Beside items: the expensive function, as for `find_pairs`.
+        Beside items: the expensive function, as for `find_pairs`. Of one that is not symmetric,
+        the mean of both orders is clustered, and every pair costs both.
     threshold : float
         Clusters are merged while their average similarity is at least this.
     below : float
@@ -78,8 +81,8 @@ def cluster(
     ids : sequence, optional
         Your names of the items, as for `find_pairs`.
     budget : int, float or str, optional
-        The most to spend: evaluations, a share of all pairs, or money. By default 200 evaluations
-        for each item, or all pairs if these are fewer.
+        The most to spend: evaluations, a share of all pairs, or money. By default 200 pairs for
+        each item, or all pairs if these are fewer.
     guide : array, encoder, "auto", None, or list of these, default=None
         As for `approximate`.
     random_state, journal, n_jobs, progress : as for `find_pairs`
@@ -107,7 +110,7 @@ def cluster(
             return _of_matrix(items, where, ids, random_state)
     oracle = as_oracle(
         items,
-        similarity,
+        similarity if isinstance(items, Oracle) else _one_order(similarity),
         None,
         n_jobs,
         progress,
@@ -124,10 +127,27 @@ def cluster(
             "A cluster holds items of one set.",
             "Pass the items of one set, or both joined.",
         )
+    if not oracle.symmetric:
+        raise InputError(
+            "clusters were asked for of an oracle whose similarity is not symmetric.",
+            "What is clustered is the mean of both orders, and it keeps each order by itself.",
+            "Pass fewpairs.Oracle(items, similarity.symmetrized()), or the items and the "
+            "similarity.",
+        )
     where.check(oracle)
     names = read_ids(ids, oracle)
     with memory_below(max_memory):
         return _Run(oracle, where, names, guide).carry_out(budget, random_state)
+
+
+def _one_order(similarity: Any) -> Any:
+    """Return the mean of both orders of an asymmetric similarity: what is clustered.
+
+    Both orders of a pair are then bought together, and none is known by half.
+    """
+    if similarity is None or isinstance(similarity, Oracle):
+        return similarity  # refused where the oracle is made
+    return declared(similarity).symmetrized()
 
 
 def _threshold(threshold: Any, below: Any) -> Threshold:
@@ -230,11 +250,10 @@ class _Run:
             allowed = evaluations_of(budget, everything, planner.cost)
         rng = oracle.generator(random_state, "cluster")
         matrix = self._matrix(allowed, everything, rng)
-        symmetric = matrix.symmetrized()
         noise = noise_of(matrix, rng) or 0.0
         at = where.sign * where.at
         left = allowed - matrix.evaluations
-        pairs = Pairs(oracle, symmetric, where.sign)
+        pairs = Pairs(oracle, matrix, where.sign)
         with oracle.run(left, rng):
             blind = min(int(_FOR_BLIND * allowed), left) // pairs.each
             found = spend(pairs, at, noise, left - blind * pairs.each, rng)
@@ -255,7 +274,7 @@ class _Run:
                 "decisions": decided,
                 "blind": spent - decided,
             },
-            symmetrized=symmetric is not matrix,
+            symmetrized=isinstance(oracle.similarity, Symmetrized),
             oracle=oracle,
         )
 

@@ -20,8 +20,6 @@ _MOST_CORRECTED = 512
 class Pairs:
     """What is known of all pairs: a matrix that was approximated, and what was bought since.
 
-    An asymmetric similarity is the mean of both orders here, and a pair costs both.
-
     Parameters
     ----------
     oracle : Oracle
@@ -49,7 +47,7 @@ class Pairs:
     @property
     def each(self) -> int:
         """Evaluations that one pair takes."""
-        return self._oracle.planner.per_entry * (1 if self._oracle.symmetric else 2)
+        return self._oracle.planner.per_entry
 
     def exact(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Evaluate pairs; NaN for those that have no value."""
