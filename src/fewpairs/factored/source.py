@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.errors import NotAttachedError
+from fewpairs.factored.bought import Tally
 from fewpairs.factored.line_guide import LineGuide
 from fewpairs.items.items import Items, as_items
 from fewpairs.oracle.journal.journal import Journal
@@ -49,6 +50,8 @@ class Source:
     guide : LineGuide or None
         Where a guide was followed, the first columns of both factors hold the similarities less
         what the guide says of them.
+    tally : Tally or None
+        Counts what is evaluated here, for the time of a call.
     """
 
     items: Items | None = None
@@ -63,6 +66,7 @@ class Source:
     power: int = 0
     journal: Journal | None = None
     guide: LineGuide | None = None
+    tally: Tally | None = None
 
     def transposed(self) -> Source:
         """Return the source of the transpose."""
@@ -107,17 +111,10 @@ class Source:
         assert self.right_landmarks is not None  # noqa: S101 - just looked
         new = as_items(new_items, records=bool(similarity.takes_records))
         if not self.square:
-            return self._compare_row(items, similarity, new, most, n_jobs, progress)
+            return self._compare_row(items, new, most, n_jobs, progress)
         of_left, of_right = self.left_landmarks[:most], self.right_landmarks[:most]
         landmarks = np.union1d(of_left, of_right)
-        ask = partial(
-            Oracle,
-            similarity=similarity,
-            n_jobs=n_jobs,
-            progress=progress,
-            resumable=False,
-            journal=self.journal,
-        )
+        ask = partial(self.asking, n_jobs=n_jobs, progress=progress)
         if similarity.symmetric:
             oracle = ask(new, others=items.subset(landmarks))
             forth = back = oracle.columns(np.arange(len(landmarks)))
@@ -165,7 +162,6 @@ class Source:
     def _compare_row(
         self,
         items: Items,
-        similarity: Similarity,
         new: Items,
         most: int | None,
         n_jobs: int,
@@ -176,15 +172,7 @@ class Source:
         assert self.left_landmarks is not None  # noqa: S101 - the caller looked
         landmarks = self.left_landmarks[:most]
         to = others.subset(landmarks)
-        oracle = Oracle(
-            new,
-            similarity,
-            others=to,
-            n_jobs=n_jobs,
-            progress=progress,
-            resumable=False,
-            journal=self.journal,
-        )
+        oracle = self.asking(new, to, n_jobs=n_jobs, progress=progress)
         forth = oracle.columns(np.arange(len(landmarks)))
         return Grown(
             source=replace(self, items=items.joined(new)),
@@ -196,11 +184,25 @@ class Source:
 
     def oracle(self, *, n_jobs: int = 1) -> Oracle:
         """Return an oracle of all items, which remembers nothing."""
-        items, similarity = self._items("an error"), self._similarity("an error")
         others = None if self.square else self._across("an error")
-        return Oracle(
-            items, similarity, others=others, n_jobs=n_jobs, resumable=False, journal=self.journal
+        return self.asking(self._items("an error"), others, n_jobs=n_jobs)
+
+    def asking(
+        self, items: Items, others: Items | None = None, *, n_jobs: int = 1, progress: Any = None
+    ) -> Oracle:
+        """Return an oracle of some items, whose evaluations count."""
+        oracle = Oracle(
+            items,
+            self._similarity("an exact score"),
+            others=others,
+            n_jobs=n_jobs,
+            progress=progress,
+            resumable=False,
+            journal=self.journal,
         )
+        if self.tally is not None:
+            self.tally.follow(oracle)
+        return oracle
 
     @property
     def evaluates(self) -> bool:
@@ -213,17 +215,13 @@ class Source:
         self, query: Items, candidates: IntArray, *, n_jobs: int = 1
     ) -> tuple[FloatArray, int]:
         """Evaluate one item against some others; return the values and what they cost."""
-        others = self._across("an exact score").subset(candidates)
-        similarity = self._similarity("an exact score")
-        oracle = Oracle(
-            query,
-            similarity,
-            others=others,
-            n_jobs=n_jobs,
-            resumable=False,
-            journal=self.journal,
-        )
+        oracle = self.ask_for(query, candidates, n_jobs=n_jobs)
         return oracle.rows([0]).ravel(), oracle.evaluations
+
+    def ask_for(self, query: Items, candidates: IntArray, *, n_jobs: int = 1) -> Oracle:
+        """Return an oracle of one item and some columns."""
+        others = self._across("an exact score").subset(candidates)
+        return self.asking(query, others, n_jobs=n_jobs)
 
     def evaluate_pairs(
         self, new: Items, places: IntArray, *, n_jobs: int = 1, progress: Any = None
@@ -236,15 +234,8 @@ class Source:
         places : ndarray of shape (new items, columns of each)
         """
         columns, at = np.unique(places, return_inverse=True)
-        oracle = Oracle(
-            new,
-            self._similarity("an exact score"),
-            others=self._across("an exact score").subset(columns),
-            n_jobs=n_jobs,
-            progress=progress,
-            resumable=False,
-            journal=self.journal,
-        )
+        others = self._across("an exact score").subset(columns)
+        oracle = self.asking(new, others, n_jobs=n_jobs, progress=progress)
         rows = np.repeat(np.arange(len(new)), places.shape[1])
         return oracle.entries(rows, at.ravel()).reshape(places.shape), oracle.evaluations
 
@@ -318,8 +309,7 @@ class Grown:
 
     def own(self) -> tuple[FloatArray, int]:
         """Return the new items' self-similarities, evaluated unless declared, and their price."""
-        source = self.source
-        oracle = Oracle(self.new, source.similarity, resumable=False, journal=source.journal)
+        oracle = self.source.asking(self.new)
         return oracle.diagonal(), oracle.evaluations
 
     def columns(self, old: Lines) -> Lines:

@@ -137,6 +137,10 @@ class Oracle(Gate):
         values[self._memory.is_hole(down, across)] = np.nan
         return self._as_read(values)
 
+    def answered(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Return what this run knows of single entries, also after a fault; NaN for the rest."""
+        return self._as_read(self._memory.find(rows, columns))
+
     def diagonal(self) -> FloatArray:
         """Return the similarity of every item with itself; free where it is declared.
 
