@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
@@ -26,6 +26,7 @@ from fewpairs.factored.index import (
 )
 from fewpairs.factored.indexing import one_position, positions
 from fewpairs.factored.neighbors import Neighbors, nearest
+from fewpairs.factored.rounds import Rounds
 from fewpairs.factored.search import ROUNDS, search
 from fewpairs.factored.source import Source
 from fewpairs.oracle.journal.journal import JournalOption, as_journal
@@ -116,7 +117,7 @@ class Answers(Factors):
             New items.
         k : int, default=10
         budget : int
-            Evaluations of each of them.
+            Evaluations of each of them. What is compared with a journal counts among them.
         rounds : int, default=5
             More find a little more, but each waits for the one before.
         guide : array, encoder, or list of these, optional
@@ -129,7 +130,8 @@ class Answers(Factors):
         Returns
         -------
         Neighbors
-            ``indices`` and ``similarities`` (exact) have a row for each query, best first.
+            ``indices`` and ``similarities`` (exact) have a row for each query, best first. Where
+            fewer than k have a value, since others were skipped, -1 and NaN stand behind them.
 
         Examples
         --------
@@ -324,6 +326,29 @@ class Answers(Factors):
                 self._bought.keep(row, columns[new][known], values[known])
             self.evaluations += oracle.evaluations
         return found
+
+    @contextmanager
+    def buying(
+        self, row: int, columns: IntArray, most: int
+    ) -> Iterator[Callable[[IntArray], FloatArray]]:
+        """Give what evaluates columns of a row in rounds; keep all answers, whatever ends it.
+
+        Parameters
+        ----------
+        row : int
+        columns : ndarray of int64
+            That may be asked for.
+        most : int
+            What all of it may cost.
+        """
+        rounds = Rounds(self.source, self.source.at(row), columns, most)
+        first = np.zeros(1, dtype=np.int64)
+        try:
+            yield lambda places: rounds.evaluate(first, places)
+        finally:
+            for places, values in rounds.answers:
+                self._bought.keep(row, places, values)
+        self.evaluations += rounds.evaluations
 
     @contextmanager
     def _recording(self, journal: JournalOption) -> Iterator[Self]:

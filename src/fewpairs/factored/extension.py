@@ -89,7 +89,7 @@ def judged(
     n_jobs: int,
     source: Source,
 ) -> FactoredMatrix:
-    """Return the matrix with its error, stated from fresh pairs, counted and written where `source` does."""
+    """Return the matrix with its error from fresh pairs; `source` counts, and has the journal."""
     recording = replace(matrix.source, journal=source.journal, tally=source.tally)
     oracle = recording.oracle(n_jobs=n_jobs)
     error = judge_afresh(matrix, oracle, int(error_pairs), generator(random_state)).warned()

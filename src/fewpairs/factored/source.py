@@ -140,7 +140,7 @@ class Source:
         """Return new items of which nothing is evaluated."""
         new = as_items(new_items, records=bool(getattr(self.similarity, "takes_records", False)))
         items = self._items("a new item")
-        width = len(items if self.square else self._across("a new row"))
+        width = len(items if self.square else self.across("a new row"))
         nothing = Lines.none(len(new), width)
         back = Lines.none(len(new), len(items)) if self.square else None
         return Grown(replace(self, items=items.joined(new)), nothing, back, new, 0)
@@ -168,7 +168,7 @@ class Source:
         progress: Any,
     ) -> Grown:
         """Evaluate a new row of a matrix between two sets against the columns' landmarks."""
-        others = self._across("a new row")
+        others = self.across("a new row")
         assert self.left_landmarks is not None  # noqa: S101 - the caller looked
         landmarks = self.left_landmarks[:most]
         to = others.subset(landmarks)
@@ -184,11 +184,17 @@ class Source:
 
     def oracle(self, *, n_jobs: int = 1) -> Oracle:
         """Return an oracle of all items, which remembers nothing."""
-        others = None if self.square else self._across("an error")
+        others = None if self.square else self.across("an error")
         return self.asking(self._items("an error"), others, n_jobs=n_jobs)
 
     def asking(
-        self, items: Items, others: Items | None = None, *, n_jobs: int = 1, progress: Any = None
+        self,
+        items: Items,
+        others: Items | None = None,
+        *,
+        n_jobs: int = 1,
+        progress: Any = None,
+        skips: bool = False,
     ) -> Oracle:
         """Return an oracle of some items, whose evaluations count."""
         oracle = Oracle(
@@ -198,6 +204,7 @@ class Source:
             n_jobs=n_jobs,
             progress=progress,
             resumable=False,
+            skips=skips,
             journal=self.journal,
         )
         if self.tally is not None:
@@ -220,29 +227,13 @@ class Source:
 
     def ask_for(self, query: Items, candidates: IntArray, *, n_jobs: int = 1) -> Oracle:
         """Return an oracle of one item and some columns."""
-        others = self._across("an exact score").subset(candidates)
+        others = self.across("an exact score").subset(candidates)
         return self.asking(query, others, n_jobs=n_jobs)
-
-    def evaluate_pairs(
-        self, new: Items, places: IntArray, *, n_jobs: int = 1, progress: Any = None
-    ) -> tuple[FloatArray, int]:
-        """Evaluate new items, each against columns of its own; return values and their cost.
-
-        Parameters
-        ----------
-        new : Items
-        places : ndarray of shape (new items, columns of each)
-        """
-        columns, at = np.unique(places, return_inverse=True)
-        others = self._across("an exact score").subset(columns)
-        oracle = self.asking(new, others, n_jobs=n_jobs, progress=progress)
-        rows = np.repeat(np.arange(len(new)), places.shape[1])
-        return oracle.entries(rows, at.ravel()).reshape(places.shape), oracle.evaluations
 
     def _items(self, purpose: str) -> Items:
         return self._attached(self.items, purpose)
 
-    def _across(self, purpose: str) -> Items:
+    def across(self, purpose: str) -> Items:
         """Return the items of the columns."""
         return self._attached(self.items if self.square else self.others, purpose)
 
