@@ -179,3 +179,67 @@ def test_search_refuses_nonsense_before_anything_is_bought():
     with pytest.raises(NotAttachedError, match="landmarks"):
         fp.FactoredMatrix(np.eye(4), np.eye(4)).nearest(1, k=2, budget=2)
     assert not counter.asked
+
+
+def recorded(tmp_path, n=120, new=20, **journal):
+    counter = Counter(symmetric_matrix(n, rank=6))
+    similarity = counter.similarity("pairs", version="1")
+    K = fp.approximate(
+        range(n - new), similarity, landmarks=15, error_pairs=0, random_state=0, journal=tmp_path
+    )
+    counter.asked.clear()
+    return K, counter, np.arange(n - new, n), fp.Journal(tmp_path, **journal)
+
+
+@pytest.mark.parametrize("one", [False, True])
+def test_a_journal_is_compared_once_in_a_search_and_saves_all_of_it(tmp_path, one, monkeypatch):
+    monkeypatch.setattr("fewpairs.factored.search._MOST_ROWS", 8)  # parts, as of many queries
+    ask = {
+        True: lambda K, new, journal: K.nearest(7, 4, budget=17, journal=journal),
+        False: lambda K, new, journal: K.search(new, 4, budget=10, journal=journal),
+    }[one]
+    K, counter, new, journal = recorded(tmp_path)
+    first = ask(K, new, journal)
+    assert first.evaluations == len(counter.asked) == (17 if one else 10 * len(new))
+    K, counter, new, journal = recorded(tmp_path)
+    again = ask(K, new, journal)
+    assert again.evaluations == len(counter.asked) == 3
+    assert again.indices.tolist() == first.indices.tolist()
+
+
+@pytest.mark.parametrize("item", [False, True])
+def test_what_is_compared_with_a_journal_counts_within_the_budget(tmp_path, item):
+    # The journal has pairs of the item that this search does not ask for.
+    K, counter, new, journal = recorded(tmp_path)
+    row = int(new[0]) if item else 7
+    others = [k for k in range(50) if k != row]
+    fp.score_pairs(K.source.similarity, [row] * len(others), others, journal=journal)
+    K, counter, new, journal = recorded(tmp_path, check=20)
+    which = {"item": row} if item else {"index": row}
+    near = K.nearest(k=4, budget=40, journal=journal, **which)
+    assert len(counter.asked) == near.evaluations <= 40
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_pairs_that_are_skipped_are_no_neighbours_and_count(kind):
+    matrix = symmetric_matrix(80, rank=6)
+    counter = Counter(matrix)
+    similarity = counter.similarity(kind, on_nonfinite="skip")
+    K = fp.approximate(range(70), similarity, landmarks=15, error_pairs=0, random_state=0)
+    matrix[70:, ::7] = matrix[::7, 70:] = np.nan
+    own = int(np.setdiff1d(np.arange(70), K.source.left_landmarks)[0])
+    matrix[own, 1:70:7] = matrix[1:70:7, own] = np.nan
+    counter.asked.clear()
+    near = K.search(range(70, 80), k=4, budget=70)
+    exact = np.where(np.isnan(matrix[70:, :70]), -np.inf, matrix[70:, :70])
+    np.testing.assert_array_equal(near.indices, np.argsort(-exact, axis=1)[:, :4])
+    assert near.evaluations == len(counter.asked) == 700
+    most = K.search(range(70, 80), k=65, budget=70)
+    assert (most.indices[:, 60:] == -1).all()
+    assert np.isnan(most.similarities[:, 60:]).all()
+    assert (most.indices[:, :60] >= 0).all()
+    assert len(K.nearest(item=75, k=65, budget=70).indices) == 60
+    columns = np.arange(1, 70, 7)
+    gone = set(columns[np.isnan(K.paid_in_row(own, columns))].tolist()) - {own}
+    assert gone
+    assert not gone & set(K.nearest(own, k=69, budget=70).indices.tolist())

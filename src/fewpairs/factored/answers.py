@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray, RandomState, SingleArray
-from fewpairs.factored.bought import Bought
+from fewpairs.factored.bought import Bought, Tally
 from fewpairs.factored.check import Check, check
 from fewpairs.factored.extension import landmarks_for, rows_of_new
 from fewpairs.factored.factors import Factors
@@ -26,6 +26,7 @@ from fewpairs.factored.index import (
 )
 from fewpairs.factored.indexing import one_position, positions
 from fewpairs.factored.neighbors import Neighbors, nearest
+from fewpairs.factored.rounds import Rounds
 from fewpairs.factored.search import ROUNDS, search
 from fewpairs.factored.source import Source
 from fewpairs.oracle.journal.journal import JournalOption, as_journal
@@ -116,7 +117,7 @@ class Answers(Factors):
             New items.
         k : int, default=10
         budget : int
-            Evaluations of each of them.
+            Evaluations of each of them. What is compared with a journal counts among them.
         rounds : int, default=5
             More find a little more, but each waits for the one before.
         guide : array, encoder, or list of these, optional
@@ -129,7 +130,8 @@ class Answers(Factors):
         Returns
         -------
         Neighbors
-            ``indices`` and ``similarities`` (exact) have a row for each query, best first.
+            ``indices`` and ``similarities`` (exact) have a row for each query, best first. Where
+            fewer than k have a value, since others were skipped, -1 and NaN stand behind them.
 
         Examples
         --------
@@ -286,9 +288,11 @@ class Answers(Factors):
             return old_queries(self, places, self._paired)
         self.source.refuse_without_landmarks()
         most = landmarks_for(self.source, evaluations)
-        grown = self.source.compare(items, most=most)
-        self.evaluations += grown.evaluations
-        return new_queries(self, rows_of_new(self, grown, guide), self._paired)
+        with self._recording(None) as matrix:
+            grown = matrix.source.compare(items, most=most)
+            made = rows_of_new(matrix, grown, guide)
+            matrix.evaluations += grown.evaluations
+        return new_queries(self, made, self._paired)
 
     @cached_property
     def _paired(self) -> PairedMap:
@@ -312,26 +316,52 @@ class Answers(Factors):
         found = self.paid_in_row(row, columns)
         new = np.isnan(found)
         if new.any():
-            query = self.source.at(row)
-            values, spent = self.source.evaluate_exactly(query, columns[new], n_jobs=n_jobs)
-            self._bought.keep(row, columns[new], values)
-            self.evaluations += spent
-            found[new] = values
+            oracle = self.source.ask_for(self.source.at(row), columns[new], n_jobs=n_jobs)
+            try:
+                found[new] = oracle.rows([0]).ravel()
+            finally:  # also of what a fault has ended
+                places = np.arange(int(new.sum()))
+                values = oracle.answered(np.zeros_like(places), places)
+                known = ~np.isnan(values)
+                self._bought.keep(row, columns[new][known], values[known])
+            self.evaluations += oracle.evaluations
         return found
 
     @contextmanager
+    def buying(
+        self, row: int, columns: IntArray, most: int
+    ) -> Iterator[Callable[[IntArray], FloatArray]]:
+        """Give what evaluates columns of a row in rounds; keep all answers, whatever ends it.
+
+        Parameters
+        ----------
+        row : int
+        columns : ndarray of int64
+            That may be asked for.
+        most : int
+            What all of it may cost.
+        """
+        rounds = Rounds(self.source, self.source.at(row), columns, most)
+        first = np.zeros(1, dtype=np.int64)
+        try:
+            yield lambda places: rounds.evaluate(first, places)
+        finally:
+            for places, values in rounds.answers:
+                self._bought.keep(row, places, values)
+        self.evaluations += rounds.evaluations
+
+    @contextmanager
     def _recording(self, journal: JournalOption) -> Iterator[Self]:
-        """Give a matrix that shares everything with this one, and writes to a journal."""
-        if journal is None:
-            yield self
-            return
-        view = copy(self)
+        """Give a matrix that shares everything with this one, and counts and writes down."""
+        view, tally = copy(self), Tally()
         view._bought = self._bought  # noqa: SLF001 - its own
-        view.source = replace(self.source, journal=as_journal(journal))
+        view.source = replace(self.source, journal=as_journal(journal), tally=tally)
         try:
             yield view
-        finally:
-            self.evaluations = view.evaluations
+        except BaseException:  # whatever it is: what was paid for counts
+            self.evaluations += tally.evaluations
+            raise
+        self.evaluations = view.evaluations
 
     @cached_property
     def _bought(self) -> Bought:

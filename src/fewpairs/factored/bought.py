@@ -6,6 +6,7 @@ import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.oracle.known import keys_of
+from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.stores import EntryStore
 
 
@@ -35,3 +36,20 @@ class Bought:
     def _keys(self, row: int, columns: IntArray) -> IntArray:
         rows = np.full(len(columns), row, dtype=np.int64)
         return keys_of(rows, columns, self._width, symmetric=self._symmetric)
+
+
+class Tally:
+    """Evaluations of one call, also of one that ends in a fault. Its oracles follow each other."""
+
+    def __init__(self) -> None:
+        self._before = 0
+        self._last: Oracle | None = None
+
+    def follow(self, oracle: Oracle) -> None:
+        """Count what an oracle evaluates from now on."""
+        self._before, self._last = self.evaluations, oracle
+
+    @property
+    def evaluations(self) -> int:
+        """What all of them have evaluated so far."""
+        return self._before + (0 if self._last is None else self._last.evaluations)

@@ -12,7 +12,6 @@ from fewpairs.error.afresh import judge_afresh
 from fewpairs.errors import InputError
 from fewpairs.factored.completion import complete_lines
 from fewpairs.factored.source import Grown
-from fewpairs.oracle.journal.journal import JournalOption, as_journal
 from fewpairs.oracle.known import Known, Lines
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ def extended(
         "right": right,
         "squares": squares,
         "known": known,
-        "source": replace(grown.source, journal=None),
+        "source": replace(grown.source, journal=None, tally=None),
         "evaluations": matrix.evaluations + spent,
         "error": None,
     }
@@ -90,10 +89,11 @@ def judged(
     error_pairs: int,
     random_state: RandomState,
     n_jobs: int,
-    journal: JournalOption = None,
+    source: Source,
 ) -> FactoredMatrix:
-    """Return the matrix with its error, stated from fresh pairs."""
-    oracle = replace(matrix.source, journal=as_journal(journal)).oracle(n_jobs=n_jobs)
+    """Return the matrix with its error from fresh pairs; `source` counts, and has the journal."""
+    recording = replace(matrix.source, journal=source.journal, tally=source.tally)
+    oracle = recording.oracle(n_jobs=n_jobs)
     error = judge_afresh(matrix, oracle, int(error_pairs), generator(random_state)).warned()
     return matrix.judged(error, matrix.evaluations + oracle.evaluations)
 

@@ -206,10 +206,10 @@ class FactoredMatrix(Answers):
         extension.check_error_pairs(error_pairs)
         with self._recording(journal) as matrix:
             parts = extension.extended(matrix, new_items, evaluations, guide, n_jobs, progress)
-        larger = self._with(**parts)
-        if not error_pairs:
-            return larger
-        return extension.judged(larger, error_pairs, random_state, n_jobs, journal)
+            larger = self._with(**parts)
+            if not error_pairs:
+                return larger
+            return extension.judged(larger, error_pairs, random_state, n_jobs, matrix.source)
 
     def in_own_numbers(self, power: int, known: Known) -> FactoredMatrix:
         """Return K, if this matrix was made for 2^power·K; `known` is what is known of K."""

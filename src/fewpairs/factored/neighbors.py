@@ -168,7 +168,8 @@ def _nearest_within(matrix: Answers, index: int | None, item: Any, k: int, budge
     if index is not None:
         return Ranking(*search_row(matrix, index, k, budget))
     indices, similarities, spent = search(matrix, one_item(item), k, budget)
-    return Ranking(indices[0], similarities[0], spent)
+    there = indices[0] >= 0
+    return Ranking(indices[0, there], similarities[0, there], spent)
 
 
 def _nearest_to_new(matrix: Answers, item: Any, k: int, count: int) -> Ranking:

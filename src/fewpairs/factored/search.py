@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from fewpairs.arrays import FloatArray, IntArray, is_whole
 from fewpairs.errors import InputError
 from fewpairs.factored.extension import NewRows, rows_of_new, squares_of_new
-from fewpairs.items.items import Items
+from fewpairs.factored.rounds import Rounds
 from fewpairs.numerics import largest, parts
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def search(
     Returns
     -------
     indices, similarities : ndarray of shape (queries, k)
-        Best first.
+        Best first; -1 and NaN where fewer than k have a value.
     evaluations : int
     """
     check_search(k, budget, rounds)
@@ -74,26 +75,22 @@ def search(
             f"Pass a budget of at least {k * price}.",
         )
     grown = source.compare(queries, most=0)
+    everything = int(budget) * len(grown.new)
+    asked = Rounds(
+        source, grown.new, np.arange(width), everything, n_jobs=n_jobs, progress=progress
+    )
     rows = None if source.guide is None else rows_of_new(matrix, grown, guide)
     likeness = Likeness.of(matrix)
     places = np.empty((len(grown.new), k), dtype=np.int64)
     values = np.empty((len(grown.new), k))
-    spent = 0
     for part in parts(len(grown.new), max(1, min(_MOST_ROWS, _BLOCK // max(width, 1)))):
-        some = grown.new.subset(np.arange(part.start, part.stop))
-
-        def evaluate(best: IntArray, some: Items = some) -> FloatArray:
-            nonlocal spent
-            answers, more = source.evaluate_pairs(some, best, n_jobs=n_jobs, progress=progress)
-            spent += more
-            return answers
-
+        some = np.arange(part.start, part.stop)
         # Without a guide a new row is expected to be as the known ones are in the mean.
         prior = likeness.prior(len(some)) if rows is None else predicted(matrix, rows, part)
         nothing = Seen(np.empty((len(some), 0), dtype=np.int64), np.empty((len(some), 0)))
-        found = _by_rounds(prior, likeness, count, rounds, evaluate, nothing)
+        found = _by_rounds(prior, likeness, count, rounds, partial(asked.evaluate, some), nothing)
         places[part], values[part] = found.best(k)
-    return places, values, spent
+    return places, values, asked.evaluations
 
 
 def search_row(matrix: Answers, index: int, k: int, budget: int) -> tuple[IntArray, FloatArray]:
@@ -108,16 +105,13 @@ def search_row(matrix: Answers, index: int, k: int, budget: int) -> tuple[IntArr
     known = np.flatnonzero(~np.isnan(paid))
     free = int(np.isfinite(prior).sum()) - len(known)
     count = min(int(budget) // matrix.source.price_of_entry, free)
-    found = _by_rounds(
-        prior,
-        Likeness.of(matrix),
-        count,
-        ROUNDS,
-        lambda best: matrix.exactly(index, best[0])[None],
-        Seen(known[None], paid[None, known]),
-    )
+    likeness, before = Likeness.of(matrix), Seen(known[None], paid[None, known])
+    new = np.flatnonzero(np.isnan(paid) & np.isfinite(prior[0]))
+    with matrix.buying(index, new, int(budget)) as evaluate:
+        found = _by_rounds(prior, likeness, count, ROUNDS, evaluate, before)
     places, values = found.best(k)
-    return places[0], values[0]
+    there = places[0] >= 0
+    return places[0, there], values[0, there]
 
 
 class Seen(NamedTuple):
@@ -127,10 +121,11 @@ class Seen(NamedTuple):
     values: FloatArray
 
     def best(self, k: int) -> Seen:
-        """Return the k largest of each row, best first."""
+        """Return the k largest of each row, best first; -1 and NaN where fewer have a value."""
         ranked = np.argsort(-self.values, axis=1, kind="stable")[:, :k]
         places = np.take_along_axis(self.places, ranked, axis=1)
-        return Seen(places, np.take_along_axis(self.values, ranked, axis=1))
+        values = np.take_along_axis(self.values, ranked, axis=1)
+        return Seen(np.where(np.isnan(values), -1, places), values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,6 +175,12 @@ class Likeness:
         beside = [] if self.vectors is None else [self.vectors[places] / self.unit]
         return np.hstack([mine, *beside, np.full((len(places), 1), np.sqrt(_SHARED))])
 
+    @property
+    def width(self) -> int:
+        """How many features a column has."""
+        beside = 0 if self.vectors is None else self.vectors.shape[1]
+        return self.lines.shape[1] + beside + 1
+
     def along(self, direction: FloatArray) -> FloatArray:
         """Return all features times some directions, without making the features."""
         s = self.lines.shape[1]
@@ -221,6 +222,11 @@ def _updated(prior: FloatArray, seen: Seen, likeness: Likeness) -> FloatArray:
     """Return prior + F·Fₐᵀ·(FₐFₐᵀ + λ)⁻¹·(values − prior): what is expected of each row."""
     directions = []
     for believed, places, values in zip(prior, *seen, strict=True):
+        there = ~np.isnan(values)
+        if not there.any():
+            directions.append(np.zeros(likeness.width))
+            continue
+        places, values = places[there], values[there]  # noqa: PLW2901 - those with a value
         mine = likeness.at(places)
         gram = mine @ mine.T
         gram[np.diag_indices_from(gram)] += _NOISE * float(np.trace(gram)) / len(mine)

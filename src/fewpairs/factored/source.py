@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.errors import NotAttachedError
+from fewpairs.factored.bought import Tally
 from fewpairs.factored.line_guide import LineGuide
 from fewpairs.items.items import Items, as_items
 from fewpairs.oracle.journal.journal import Journal
@@ -49,6 +50,8 @@ class Source:
     guide : LineGuide or None
         Where a guide was followed, the first columns of both factors hold the similarities less
         what the guide says of them.
+    tally : Tally or None
+        Counts what is evaluated here, for the time of a call.
     """
 
     items: Items | None = None
@@ -63,6 +66,7 @@ class Source:
     power: int = 0
     journal: Journal | None = None
     guide: LineGuide | None = None
+    tally: Tally | None = None
 
     def transposed(self) -> Source:
         """Return the source of the transpose."""
@@ -107,17 +111,10 @@ class Source:
         assert self.right_landmarks is not None  # noqa: S101 - just looked
         new = as_items(new_items, records=bool(similarity.takes_records))
         if not self.square:
-            return self._compare_row(items, similarity, new, most, n_jobs, progress)
+            return self._compare_row(items, new, most, n_jobs, progress)
         of_left, of_right = self.left_landmarks[:most], self.right_landmarks[:most]
         landmarks = np.union1d(of_left, of_right)
-        ask = partial(
-            Oracle,
-            similarity=similarity,
-            n_jobs=n_jobs,
-            progress=progress,
-            resumable=False,
-            journal=self.journal,
-        )
+        ask = partial(self.asking, n_jobs=n_jobs, progress=progress)
         if similarity.symmetric:
             oracle = ask(new, others=items.subset(landmarks))
             forth = back = oracle.columns(np.arange(len(landmarks)))
@@ -143,7 +140,7 @@ class Source:
         """Return new items of which nothing is evaluated."""
         new = as_items(new_items, records=bool(getattr(self.similarity, "takes_records", False)))
         items = self._items("a new item")
-        width = len(items if self.square else self._across("a new row"))
+        width = len(items if self.square else self.across("a new row"))
         nothing = Lines.none(len(new), width)
         back = Lines.none(len(new), len(items)) if self.square else None
         return Grown(replace(self, items=items.joined(new)), nothing, back, new, 0)
@@ -165,26 +162,17 @@ class Source:
     def _compare_row(
         self,
         items: Items,
-        similarity: Similarity,
         new: Items,
         most: int | None,
         n_jobs: int,
         progress: Any,
     ) -> Grown:
         """Evaluate a new row of a matrix between two sets against the columns' landmarks."""
-        others = self._across("a new row")
+        others = self.across("a new row")
         assert self.left_landmarks is not None  # noqa: S101 - the caller looked
         landmarks = self.left_landmarks[:most]
         to = others.subset(landmarks)
-        oracle = Oracle(
-            new,
-            similarity,
-            others=to,
-            n_jobs=n_jobs,
-            progress=progress,
-            resumable=False,
-            journal=self.journal,
-        )
+        oracle = self.asking(new, to, n_jobs=n_jobs, progress=progress)
         forth = oracle.columns(np.arange(len(landmarks)))
         return Grown(
             source=replace(self, items=items.joined(new)),
@@ -196,11 +184,32 @@ class Source:
 
     def oracle(self, *, n_jobs: int = 1) -> Oracle:
         """Return an oracle of all items, which remembers nothing."""
-        items, similarity = self._items("an error"), self._similarity("an error")
-        others = None if self.square else self._across("an error")
-        return Oracle(
-            items, similarity, others=others, n_jobs=n_jobs, resumable=False, journal=self.journal
+        others = None if self.square else self.across("an error")
+        return self.asking(self._items("an error"), others, n_jobs=n_jobs)
+
+    def asking(
+        self,
+        items: Items,
+        others: Items | None = None,
+        *,
+        n_jobs: int = 1,
+        progress: Any = None,
+        skips: bool = False,
+    ) -> Oracle:
+        """Return an oracle of some items, whose evaluations count."""
+        oracle = Oracle(
+            items,
+            self._similarity("an exact score"),
+            others=others,
+            n_jobs=n_jobs,
+            progress=progress,
+            resumable=False,
+            skips=skips,
+            journal=self.journal,
         )
+        if self.tally is not None:
+            self.tally.follow(oracle)
+        return oracle
 
     @property
     def evaluates(self) -> bool:
@@ -213,45 +222,18 @@ class Source:
         self, query: Items, candidates: IntArray, *, n_jobs: int = 1
     ) -> tuple[FloatArray, int]:
         """Evaluate one item against some others; return the values and what they cost."""
-        others = self._across("an exact score").subset(candidates)
-        similarity = self._similarity("an exact score")
-        oracle = Oracle(
-            query,
-            similarity,
-            others=others,
-            n_jobs=n_jobs,
-            resumable=False,
-            journal=self.journal,
-        )
+        oracle = self.ask_for(query, candidates, n_jobs=n_jobs)
         return oracle.rows([0]).ravel(), oracle.evaluations
 
-    def evaluate_pairs(
-        self, new: Items, places: IntArray, *, n_jobs: int = 1, progress: Any = None
-    ) -> tuple[FloatArray, int]:
-        """Evaluate new items, each against columns of its own; return values and their cost.
-
-        Parameters
-        ----------
-        new : Items
-        places : ndarray of shape (new items, columns of each)
-        """
-        columns, at = np.unique(places, return_inverse=True)
-        oracle = Oracle(
-            new,
-            self._similarity("an exact score"),
-            others=self._across("an exact score").subset(columns),
-            n_jobs=n_jobs,
-            progress=progress,
-            resumable=False,
-            journal=self.journal,
-        )
-        rows = np.repeat(np.arange(len(new)), places.shape[1])
-        return oracle.entries(rows, at.ravel()).reshape(places.shape), oracle.evaluations
+    def ask_for(self, query: Items, candidates: IntArray, *, n_jobs: int = 1) -> Oracle:
+        """Return an oracle of one item and some columns."""
+        others = self.across("an exact score").subset(candidates)
+        return self.asking(query, others, n_jobs=n_jobs)
 
     def _items(self, purpose: str) -> Items:
         return self._attached(self.items, purpose)
 
-    def _across(self, purpose: str) -> Items:
+    def across(self, purpose: str) -> Items:
         """Return the items of the columns."""
         return self._attached(self.items if self.square else self.others, purpose)
 
@@ -318,8 +300,7 @@ class Grown:
 
     def own(self) -> tuple[FloatArray, int]:
         """Return the new items' self-similarities, evaluated unless declared, and their price."""
-        source = self.source
-        oracle = Oracle(self.new, source.similarity, resumable=False, journal=source.journal)
+        oracle = self.source.asking(self.new)
         return oracle.diagonal(), oracle.evaluations
 
     def columns(self, old: Lines) -> Lines:

@@ -42,10 +42,12 @@ class Gate(Asking):
         n_jobs: int | None = 1,
         progress: ProgressOption = None,
         resumable: bool = True,
+        skips: bool | None = None,
         journal: JournalOption = None,
     ) -> None:
         self.similarity = as_similarity(similarity)
-        self._caller = self._new_caller(resumable=resumable)
+        self._skips = resumable if skips is None else skips
+        self._caller = self._new_caller()
         records = bool(self.similarity.takes_records)
         self.items = as_items(items, records=records)
         self.others = self.items if others is None else as_items(others, records=records)
@@ -93,7 +95,7 @@ class Gate(Asking):
                 "Pass the oracle alone, or a mended form with the same name and parameters.",
             )
         self.similarity = mended
-        self._caller = self._new_caller(resumable=self._resumable)
+        self._caller = self._new_caller()
         self._left = self._prepared(self.items)
         self._right = self._left if self.square else self._prepared(self.others)
 
@@ -103,7 +105,7 @@ class Gate(Asking):
         if given is self.similarity:
             return
         self.similarity = given
-        self._caller = self._new_caller(resumable=self._resumable)
+        self._caller = self._new_caller()
         self.planner = replace(self.planner, cost=self.similarity.cost)
 
     # ------------------------------------------------------------------ one run
@@ -203,12 +205,12 @@ class Gate(Asking):
 
     # ------------------------------------------------------------------ small things
 
-    def _new_caller(self, *, resumable: bool) -> Caller:
+    def _new_caller(self) -> Caller:
         """Make what calls the similarity; what is asked of a finished matrix needs every pair."""
         patience = self.similarity.patience
         # Fingerprints of some similarities take their time, and few have a pace to keep.
         name = "" if patience.per_second is None else self.similarity.fingerprint
-        return Caller(patience if resumable else patience.strict, name)
+        return Caller(patience if self._skips else patience.strict, name)
 
     def _prepared(self, items: Items) -> Items:
         prepared: Any = self.similarity.prepare(items)

@@ -84,6 +84,13 @@ class Ledger:
             self._earlier = empty
         return self._earlier
 
+    def paid(self, request: Request) -> BoolArray:
+        """Say what of a request was paid for before."""
+        if self._earlier is None:
+            return np.zeros(request.shape, dtype=bool)
+        first = request if self.twins is None else self.twins.first(request)
+        return ~np.isnan(self._earlier.answer(first))
+
     def forget_earlier(self) -> None:
         """Forget what was paid for elsewhere: it turned out not to belong here."""
         self._earlier = None

@@ -13,7 +13,7 @@ from fewpairs.oracle.evaluation import evaluate
 from fewpairs.oracle.gate import Gate
 from fewpairs.oracle.holes import stand_ins
 from fewpairs.oracle.known import Known
-from fewpairs.oracle.requests import Ordered
+from fewpairs.oracle.requests import Ordered, Scattered
 from fewpairs.oracle.stores import ColumnStore
 from fewpairs.oracle.symmetry import asymmetry
 
@@ -38,6 +38,9 @@ class Oracle(Gate):
         A bar in a terminal, or a callback ``(done, planned)`` that stops the run with False.
     resumable : bool, default=True
         Whether a user can go on with this oracle after a fault.
+    skips : bool, optional
+        Whether pairs without a value may be skipped, where the similarity declares it; by default
+        only by runs that can be resumed.
     journal : str, Path, Journal or None, default=None
         A folder in which what is evaluated is written down, and found by later calls.
 
@@ -136,6 +139,17 @@ class Oracle(Gate):
         values = self._memory.find(down, across)
         values[self._memory.is_hole(down, across)] = np.nan
         return self._as_read(values)
+
+    def paid(self, rows: IntArray, columns: IntArray) -> BoolArray:
+        """Say which entries cost nothing: a journal has them, or they were paid for before."""
+        with self._writing():
+            pass  # which looks up what a journal has, and compares some of it
+        known = ~np.isnan(self._memory.find(rows, columns))
+        return known | self._ledger.paid(Scattered(rows, columns))
+
+    def answered(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Return what this run knows of single entries, also after a fault; NaN for the rest."""
+        return self._as_read(self._memory.find(rows, columns))
 
     def diagonal(self) -> FloatArray:
         """Return the similarity of every item with itself; free where it is declared.

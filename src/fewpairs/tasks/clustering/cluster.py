@@ -48,7 +48,7 @@ def cluster(
     below: float | None = None,
     ids: Any = None,
     budget: float | str | None = None,
-    guide: Any = None,
+    guide: Any = "auto",
     random_state: RandomState = None,
     journal: JournalOption = None,
     n_jobs: int = 1,
@@ -83,7 +83,7 @@ def cluster(
     budget : int, float or str, optional
         The most to spend: evaluations, a share of all pairs, or money. By default 200 pairs for
         each item, or all pairs if these are fewer.
-    guide : array, encoder, "auto", None, or list of these, default=None
+    guide : array, encoder, "auto", None, or list of these, default="auto"
         As for `approximate`.
     random_state, journal, n_jobs, progress : as for `find_pairs`
     retry, timeout, on_error, on_nonfinite, cost, max_memory : as for `find_pairs`
@@ -104,7 +104,8 @@ def cluster(
     """
     where = _threshold(threshold, below)
     if isinstance(items, FactoredMatrix):
-        given = (similarity, budget, guide, journal, retry, timeout, on_error, on_nonfinite, cost)
+        hint = None if isinstance(guide, str) and guide == "auto" else guide
+        given = (similarity, budget, hint, journal, retry, timeout, on_error, on_nonfinite, cost)
         _refuse_beside_matrix(given)
         with memory_below(max_memory):
             return _of_matrix(items, where, ids, random_state)
