@@ -179,7 +179,7 @@ class Likeness:
     def width(self) -> int:
         """How many features a column has."""
         beside = 0 if self.vectors is None else self.vectors.shape[1]
-        return self.lines.shape[1] + beside + 1
+        return int(self.lines.shape[1] + beside + 1)
 
     def along(self, direction: FloatArray) -> FloatArray:
         """Return all features times some directions, without making the features."""

@@ -244,16 +244,16 @@ def _one(guide: Any, name: str, items: Items, others: Items | None) -> Guide:
             "Their inner products must have a meaning.",
             "Make both with the same encoder.",
         )
-    basis = None
+    directions: Basis | None = None
     if sp.issparse(first) or sp.issparse(second):
         # Along the same directions on both sides, or products would mean nothing.
         tables = [first] if others is None else [first, second]
         tables = [sp.csr_array(table) for table in tables]
-        basis = leading_directions(sp.vstack(tables, format="csr"))
-        made = [table.toarray() if basis is None else basis.of(table) for table in tables]
+        directions = leading_directions(sp.vstack(tables, format="csr"))
+        made = [table.toarray() if directions is None else directions.of(table) for table in tables]
         first, second = made[0], made[-1]
     rows = unit_rows(first)
-    return Guide(name, rows, rows if others is None else unit_rows(second), basis=basis)
+    return Guide(name, rows, rows if others is None else unit_rows(second), basis=directions)
 
 
 def _checked(vectors: Any, name: str, count: int) -> Any:
