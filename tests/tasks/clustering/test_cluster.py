@@ -145,6 +145,23 @@ def test_the_noise_of_a_matrix_is_what_its_unseen_entries_are_off_by():
         assert noise == pytest.approx(np.sqrt(np.mean(off**2)), rel=0.1)
 
 
+@pytest.mark.parametrize("value", [1.0, 0.7, 0.1])
+def test_averages_that_equal_the_threshold_reach_it(value):
+    kind = np.random.default_rng(1).integers(12, size=90)
+    dense = np.where(kind[:, None] == kind, value, 0.0)
+    np.fill_diagonal(dense, 1)
+    similarity = fp.Precomputed(dense)
+    matrix = fp.approximate(range(90), similarity, landmarks=60, random_state=0, error_pairs=0)
+    for clusters in (
+        fp.cluster(range(90), similarity, threshold=value, random_state=0),
+        fp.cluster(matrix, threshold=value),
+        fp.cluster(fp.approximate(range(90), fp.Precomputed(-dense), landmarks=90), below=-value),
+    ):
+        assert adjusted_rand_score(clusters.labels, kind) == 1
+    model = fp.FactoredAgglomerative(threshold=value).fit(matrix)
+    assert adjusted_rand_score(model.labels_, kind) == 1
+
+
 def test_undecided_is_what_lies_within_two_deviations():
     noise = Noise(0.1, 0.36)
     # One pair is off by all of it; of many, what they have in common is left; known ones are not.

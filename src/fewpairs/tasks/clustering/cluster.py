@@ -203,11 +203,11 @@ def _of_matrix(
 
 
 def _clusters(tree: Tree, where: Threshold, matrix: FactoredMatrix, ids: Ids) -> Clusters:
-    made = tree.first(tree.above(where.sign * where.at))
+    """Return the clusters of a tree of all merges that reach the threshold."""
     return Clusters(
-        labels=made.labels(len(made.children)),
+        labels=tree.labels(len(tree.children)),
         threshold=where,
-        tree=made,
+        tree=tree,
         evaluations=matrix.evaluations,
         exact_sums=adds_up_exactly(matrix),
         ids=ids,

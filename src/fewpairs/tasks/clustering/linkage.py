@@ -34,6 +34,9 @@ _STILL_THERE = 0.75
 #: Single precision is given up when it leaves more than this share of all lists undecided.
 _UNDECIDED = 0.5
 _ULP = 2.0**-24
+#: Averages that miss the threshold by less, where the largest entries are about 1, miss it by
+#: rounding, and reach it.
+_MISSED = 1e-12
 
 
 class Merges(NamedTuple):
@@ -83,7 +86,8 @@ def average_linkage(sums: Sums, least: float = -np.inf, *, apart: bool = False) 
         "Use fewer landmarks",
     )
     state = _singles(sums, width)
-    scaled = float(np.ldexp(least, -sums.power)) if np.isfinite(least) else least
+    with np.errstate(over="ignore", under="ignore"):  # nothing, or everything, reaches it then
+        scaled = float(np.ldexp(least, -sums.power)) - _MISSED
     announce(advance, "average linkage")
     chain, values = np.empty(n + 1, dtype=np.int64), np.empty(n + 1)
     comparing = _Comparing(state)

@@ -56,16 +56,6 @@ class Tree:
         pairs = np.empty((0, 2), dtype=np.int64)
         return cls(n, pairs, np.empty(0), np.empty(0, dtype=np.int64), pairs)
 
-    def first(self, count: int) -> Tree:
-        """Return the first so many merges."""
-        return Tree(
-            self.n,
-            self.children[:count],
-            self.similarity[:count],
-            self.sizes[:count],
-            self.members[:count],
-        )
-
     def labels(self, n_merges: int) -> IntArray:
         """Return a number for each item after the first so many merges, by their first items."""
         left, right = self.members[:n_merges].T
