@@ -108,11 +108,27 @@ def test_files_of_other_things_are_refused(tmp_path):
         ({"weight2": np.full((1, 3), np.nan)}, "not finite"),
         ({"weight2": np.zeros((2, 3)), "bias2": np.zeros(2)}, "the last gives one"),
         ({"more": np.zeros(2)}, "more"),
+        ({3: np.zeros(2)}, "weights are 3, bias0"),
+        ({"bias0": ["a"] * 7}, "bias0 cannot be read"),
+        ({"bias0": np.full(7, 1e39)}, "not finite"),
+        ({"parts": np.array([2.7, 3.9])}, r"parts are \[2, 3\]"),
     ],
 )
 def test_weights_that_do_not_fit_are_refused(change, message):
     with pytest.raises(InputError, match=message):
         fp.MentionScorer({**weights(), **change})
+
+
+@pytest.mark.parametrize("given", [None, 3, [1.0]])
+def test_what_are_no_weights_at_all(given):
+    with pytest.raises(InputError, match=f"weights is a {type(given).__name__}"):
+        fp.MentionScorer(given)
+
+
+@pytest.mark.parametrize("size", [1e300, 1e38, 1e20])
+def test_numbers_beyond_single_precision_are_refused(size):
+    with pytest.raises(InputError, match="mention 0 holds NaN, infinity, or a number beyond"):
+        fp.score_pairs(fp.MentionScorer(weights()), np.full((2, 5), size), np.ones((2, 5)))
 
 
 def test_mentions_that_do_not_fit_are_refused_before_anything_is_scored():
@@ -265,6 +281,22 @@ class TestTraining:
             ({"hidden": (0,)}, r"hidden is \(0,\)"),
             ({"parts": (4, 3)}, r"parts is \(4, 3\)"),
             ({"vectors": np.full((240, 8), np.nan)}, "NaN"),
+            ({"vectors": np.full((240, 8), 1e300)}, "beyond"),
+            ({"vectors": np.full((240, 8), 1e38)}, "beyond"),
+            ({"vectors": [["a"] * 8] * 240}, "vectors cannot be read"),
+            ({"clusters": [None] * 240}, "clusters holds None at position 0"),
+            ({"clusters": [0] * 239 + [float("nan")]}, "clusters holds nan at position 239"),
+            ({"clusters": np.full(240, np.nan)}, "clusters holds nan at position 0"),
+            ({"clusters": None}, "clusters is a NoneType"),
+            ({"topics": [0, None] * 120}, "topics holds None at position 1"),
+            ({"negatives": -1}, "negatives is -1"),
+            ({"negatives": float("inf")}, "negatives is inf"),
+            ({"dev": (np.ones((2, 8)),)}, "dev is a tuple of 1"),
+            ({"dev": 3}, "dev is a int"),
+            ({"dev": (np.ones((2, 8)), [0, 1])}, "dev has 0 pairs of one cluster"),
+            ({"dev": (np.ones((2, 7)), [0, 0])}, "7 numbers in each vector; 8 are"),
+            ({"judge": lambda _: float("nan")}, "judge has returned nan"),
+            ({"judge": lambda _: None}, "judge has returned None"),
         ],
     )
     def test_what_cannot_be_learned_from_is_refused(self, change, message):

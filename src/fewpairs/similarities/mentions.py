@@ -22,6 +22,8 @@ Weights = Mapping[str, npt.NDArray[Any]]
 #: Numbers that one step holds at a time: 8 MB.
 _STEP = 2**21
 _LAYER = ("weight", "bias")
+#: Squares of larger numbers might not be finite in single precision.
+LARGEST = 1e15
 
 
 class MentionScorer(Similarity):
@@ -61,6 +63,12 @@ class MentionScorer(Similarity):
 
     def __init__(self, weights: Weights | str | Path) -> None:
         self.weights = weights
+        if not isinstance(weights, (str, Path, Mapping)):
+            raise InputError(
+                f"weights is a {type(weights).__name__}.",
+                "A scorer is its weights.",
+                "Pass what MentionScorer.train has learned, or the file that save has written.",
+            )
         loaded = _read(weights) if isinstance(weights, (str, Path)) else dict(weights)
         self._layers, self._centre, self._parts = _checked(loaded)
         d = len(self._centre)
@@ -153,12 +161,13 @@ class MentionScorer(Similarity):
                 f"The scorer has learned from vectors of {len(self._centre)} numbers.",
                 "Pass mentions × numbers, made as those were that it has learned from.",
             )
-        if not np.isfinite(values).all():
+        usable = (np.abs(values) <= LARGEST).all(axis=1)
+        if not usable.all():
             raise InputError(
-                f"the vector of mention {int(np.argmin(np.isfinite(values).all(axis=1)))} holds "
-                "NaN or infinity.",
+                f"the vector of mention {int(np.argmin(usable))} holds NaN, infinity, or a number "
+                f"beyond {LARGEST:g}.",
                 "All its similarities would be NaN.",
-                "Leave such mentions out before the run.",
+                "Leave such mentions out before the run, or scale them.",
             )
         return Items(scaled(values, self._centre, self._parts))
 
@@ -209,6 +218,19 @@ def scaled(vectors: npt.NDArray[Any], centre: SingleArray, sizes: IntArray) -> S
     return found
 
 
+def numbers(given: Any, name: str) -> SingleArray:
+    """Return an array in single precision; what is too large for that becomes infinite."""
+    try:
+        with np.errstate(over="ignore"):
+            return np.asarray(given, dtype=np.float32)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(
+            f"{name} cannot be read as an array of numbers: {error}.",
+            "The scorer computes with them.",
+            "Pass an array of real numbers.",
+        ) from error
+
+
 def _read(path: str | Path) -> dict[str, npt.NDArray[Any]]:
     arrays, facts = archive.read(path)
     if facts.get("kind") != MentionScorer.name:
@@ -222,18 +244,20 @@ def _read(path: str | Path) -> dict[str, npt.NDArray[Any]]:
 
 def _checked(given: Weights) -> tuple[list[tuple[SingleArray, SingleArray]], SingleArray, IntArray]:
     """Return layers, centre and parts, if they fit each other."""
-    count = sum(name.startswith("weight") for name in given)
+    count = sum(str(name).startswith("weight") for name in given)
     names = {"centre", "parts", *(f"{kind}{k}" for k in range(count) for kind in _LAYER)}
     if set(given) != names or not count:
         raise InputError(
-            f"the weights are {', '.join(sorted(given)) or 'none'}.",
+            f"the weights are {', '.join(sorted(map(str, given))) or 'none'}.",
             "A layer has a weight and a bias, and they are numbered from 0 on.",
             f"Pass {', '.join(sorted(names | {'weight0', 'bias0'}))}.",
         )
-    sizes = np.asarray(given["parts"], dtype=np.int64)
-    arrays = {name: np.asarray(given[name], dtype=np.float32) for name in names - {"parts"}}
+    said = numbers(given["parts"], "parts")
+    sizes = np.where(np.isfinite(said), said, 0).astype(np.int64)
+    arrays = {name: numbers(given[name], name) for name in names - {"parts"}}
     d = int(sizes.sum())
     fits = arrays["centre"].shape == (d,) and sizes.ndim == 1 and bool((sizes > 0).all())
+    fits = fits and bool((sizes == said).all())
     layers = [(arrays[f"weight{k}"], arrays[f"bias{k}"]) for k in range(count)]
     width = 3 * d
     for weight, bias in layers:

@@ -98,9 +98,50 @@ def test_files_that_are_none(tmp_path):
         ({NAME: [[(0, 1)], [(0, 1)]]}, None, "twice"),
         ({NAME: [[("a", "b")]]}, None, "first token"),
         ({"a\nb": []}, None, "name of a document"),
+        ({1: [[(0, 1)]]}, None, "1 is the name of a document"),
+        ({"\ud800": [[(0, 1)]]}, None, "half a character"),
+        ({NAME: [[(0, 1)]]}, {NAME: ["\udfff"]}, "half a character"),
+        ({NAME: [[3]]}, None, "mention 3 in cluster 0"),
+        ({NAME: [[(0, 1, 2)]]}, None, r"mention \(0, 1, 2\)"),
+        ({NAME: [[None]]}, None, "mention None"),
+        ({NAME: [3]}, None, "no lists"),
+        ({NAME: None}, None, "no lists"),
+        ({NAME: [[(0, 1)]]}, {NAME: 3}, "no lists"),
+        ([[(0, 1)]], None, "documents is a list"),
+        (None, None, "documents is a NoneType"),
+        ({NAME: [[(0, 1)]]}, ["a"], "tokens is a list"),
     ],
 )
 def test_what_cannot_be_written_leaves_no_file(tmp_path, documents, tokens, message):
     with pytest.raises(InputError, match=message):
         fp.write_conll(tmp_path / "a", documents, tokens=tokens)
     assert not (tmp_path / "a").exists()
+
+
+def read(tmp_path, body):
+    path = tmp_path / "a.conll"
+    path.write_bytes(f"#begin document d\n{body}\n#end document\n".encode())
+    return fp.read_conll(path)["d"]
+
+
+def test_tokens_may_begin_with_the_sign_of_remarks(tmp_path):
+    body = "# a remark\n#remark\n#hashtag NN (1)\n# -\n#\t(2)\nb NN (1)"
+    assert read(tmp_path, body) == [[(0, 1), (3, 4)], [(2, 3)]]
+
+
+@pytest.mark.parametrize("token", ["\u2028", "\x85", "\x0c", "\x1c", "\x0b", "a\u2029b", "\r"])
+def test_lines_end_where_files_end_them(tmp_path, token):
+    assert read(tmp_path, f"0\t{token}\t-\r\n1\tx\t(1)\r") == [[(1, 2)]]
+
+
+@pytest.mark.parametrize("part", ["1", "(", "(1", "1("])
+def test_long_cells_are_read_in_a_moment_and_shown_in_part(tmp_path, part):
+    with pytest.raises(FileFormatError, match=r"line 2: '[(1]{39}…' is not like"):
+        read(tmp_path, "0 a " + part * 100_000 + part[0].replace("1", ""))
+
+
+def test_a_path_that_is_none():
+    with pytest.raises(InputError, match="path is a float"):
+        fp.read_conll(3.5)
+    with pytest.raises(MissingFileError):
+        fp.read_conll("a\0b")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -10,10 +10,18 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from fewpairs.arrays import FloatArray, IntArray, RandomState, SingleArray, generator, is_whole
+from fewpairs.arrays import (
+    FloatArray,
+    IntArray,
+    RandomState,
+    SingleArray,
+    generator,
+    is_number,
+    is_whole,
+)
 from fewpairs.errors import InputError
 from fewpairs.items.items import Items
-from fewpairs.similarities.mentions import MentionScorer, scaled
+from fewpairs.similarities.mentions import LARGEST, MentionScorer, numbers, scaled
 
 Weights = dict[str, npt.NDArray[Any]]
 
@@ -37,10 +45,10 @@ class Mentions:
     """
 
     def __init__(self, vectors: Any, clusters: Any, topics: Any = None) -> None:
-        self.vectors: SingleArray = np.asarray(vectors, dtype=np.float32)
-        n = len(self.vectors)
-        self.clusters = _numbered(clusters)
-        self.topics = np.zeros(n, dtype=np.int64) if topics is None else _numbered(topics)
+        self.vectors: SingleArray = numbers(vectors, "vectors")
+        n = len(self.vectors) if self.vectors.ndim else 0
+        self.clusters = _numbered(clusters, "clusters")
+        self.topics = np.zeros(n, dtype=np.int64) if topics is None else _numbered(topics, "topics")
         if self.vectors.ndim != 2 or len(self.clusters) != n or len(self.topics) != n:  # noqa: PLR2004
             raise InputError(
                 f"there are vectors of shape {self.vectors.shape}, {len(self.clusters)} clusters "
@@ -48,11 +56,11 @@ class Mentions:
                 "Each mention has one vector, one cluster and one topic.",
                 "Pass as many of each.",
             )
-        if not np.isfinite(self.vectors).all():
+        if not (np.abs(self.vectors) <= LARGEST).all():
             raise InputError(
-                "some vectors hold NaN or infinity.",
+                f"some vectors hold NaN, infinity, or numbers beyond {LARGEST:g}.",
                 "The scorer would learn nothing from them but NaN.",
-                "Leave such mentions out.",
+                "Leave such mentions out, or scale them.",
             )
         # A cluster counts as another one in each topic: pairs are of one topic.
         self._groups = self.topics * (int(self.clusters.max(initial=0)) + 1) + self.clusters
@@ -88,6 +96,12 @@ def train(
     random_state: RandomState,
 ) -> Weights:
     """Return the weights that were judged best; see `MentionScorer.train`."""
+    if not is_number(negatives) or negatives < 0:
+        raise InputError(
+            f"negatives is {negatives!r}.",
+            "So many pairs of different clusters are drawn for each pair of one cluster.",
+            "Pass a number from 0 on, for example 2.0.",
+        )
     mentions = Mentions(vectors, clusters, topics)
     same = min(mentions.positives, _POSITIVES)
     different = round(negatives * same)
@@ -99,6 +113,8 @@ def train(
         )
     sizes = _sizes(parts, mentions.vectors.shape[1])
     rng = generator(random_state)
+    # What is to judge is looked at before anything is learned.
+    judged = judge or _judge(dev, mentions.vectors.shape[1], rng)
     centre = mentions.vectors.mean(axis=0)
     x = torch.from_numpy(scaled(mentions.vectors, centre, sizes))
     # PyTorch's own generator is left as it was.
@@ -108,13 +124,12 @@ def train(
         coarse, fine = network.steps()
         for _ in range(_COARSE_EPOCHS):
             _epoch(network.of_cosines, coarse, x, mentions.draw(same, different, rng), rng)
-        judged = judge or _judge(dev, rng)
         kept, since = network.weights(centre), 0
-        best = judged(kept)
+        best = _judgement(judged(kept))
         for _ in range(epochs):
             _epoch(network, fine, x, mentions.draw(same, different, rng), rng)
             now = network.weights(centre)
-            value = judged(now)
+            value = _judgement(judged(now))
             best, kept, since = (value, now, 0) if value > best else (best, kept, since + 1)
             if since >= patience:
                 break
@@ -208,12 +223,40 @@ def _epoch(network: Any, steps: Any, x: Any, pairs: tuple[IntArray, ...], rng: A
         steps.step()
 
 
-def _judge(dev: tuple[Any, ...] | None, rng: np.random.Generator) -> Callable[[Weights], float]:
+def _judgement(value: Any) -> float:
+    """Return what a judge says, if epochs can be compared by it."""
+    plain = value.item() if getattr(value, "ndim", None) == 0 else value
+    if isinstance(plain, (int, float)) and plain == plain:  # noqa: PLR0124 - NaN differs
+        return float(plain)
+    raise InputError(
+        f"judge has returned {value!r}.",
+        "The best epoch is the one with the largest number; none is larger than this.",
+        "Let it return a number.",
+    )
+
+
+def _judge(
+    dev: tuple[Any, ...] | None, d: int, rng: np.random.Generator
+) -> Callable[[Weights], float]:
     """Return the mean precision on pairs of `dev`; without any, the last epoch is best."""
     if dev is None:
         count = iter(range(2**31))
         return lambda _: next(count)
+    if not isinstance(dev, (tuple, list)) or len(dev) not in (2, 3):
+        held = f" of {len(dev)}" if isinstance(dev, (tuple, list)) else ""
+        raise InputError(
+            f"dev is a {type(dev).__name__}{held}.",
+            "It holds other mentions, as those that are learned from.",
+            "Pass (vectors, clusters) or (vectors, clusters, topics).",
+        )
     mentions = Mentions(*dev)
+    if not mentions.positives or mentions.vectors.shape[1] != d:
+        raise InputError(
+            f"dev has {mentions.positives} pairs of one cluster, and {mentions.vectors.shape[1]} "
+            f"numbers in each vector; {d} are learned from.",
+            "Without such pairs no epoch would be better than the first.",
+            "Pass mentions of which some of one topic refer to the same thing.",
+        )
     same = min(mentions.positives, _JUDGED)
     left, right, labels = mentions.draw(same, _JUDGED, rng)
 
@@ -243,5 +286,26 @@ def _partners(left: IntArray, groups: IntArray, rng: np.random.Generator) -> Int
     return np.asarray(order[starts[group[left]] + (place[left] + step) % size])
 
 
-def _numbered(labels: Any) -> IntArray:
-    return np.unique(np.asarray(labels), return_inverse=True)[1].astype(np.int64)
+def _numbered(labels: Any, name: str) -> IntArray:
+    """Return labels as numbers from 0 on; a label that is missing would join what is not one."""
+    if isinstance(labels, (str, bytes)) or not isinstance(labels, Iterable):
+        raise InputError(
+            f"{name} is a {type(labels).__name__}.",
+            "Each mention has a label.",
+            "Pass a sequence of numbers or texts.",
+        )
+    number: dict[Any, int] = {}
+    found = []
+    for k, label in enumerate(np.ravel(labels).tolist() if hasattr(labels, "dtype") else labels):
+        try:
+            missing = label is None or bool(label != label)  # noqa: PLR0124 - NaN differs
+            found.append(number.setdefault(label, len(number)))
+        except TypeError:  # pandas.NA, and what cannot be a key
+            missing = True
+        if missing:
+            raise InputError(
+                f"{name} holds {label!r} at position {k}.",
+                "Mentions without a label would make one cluster.",
+                "Pass numbers or texts; a label of its own for a mention that is alone.",
+            )
+    return np.array(found, dtype=np.int64)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from fewpairs.arrays import is_whole
 from fewpairs.errors import FileFormatError, InputError, MissingFileError
@@ -13,9 +17,15 @@ from fewpairs.files.writing import atomic
 Span = tuple[int, int]
 Documents = dict[str, list[list[Span]]]
 
+#: What parts columns. A token may be another blank, as of a page's end.
+_COLUMNS = re.compile(r"[ \t]+")
 _BEGIN, _END = "#begin document", "#end document"
-#: One mention of one token, the first token of a mention, the last one.
-_MARK = re.compile(r"\((\w+)\)|\((\w+)|(\w+)\)")
+#: One mention of one token, the first token of a mention, the last one: "(1)", "(1", "1)". Each
+#: place of a text is looked at once, however long a word is.
+_MARK = re.compile(r"(\(?)(\w+)(\)?)")
+_NO_MARKS = ("-", "_", "*")
+#: Characters of a cell that an error shows.
+_SHOWN = 40
 
 
 def read_conll(path: str | Path) -> Documents:
@@ -62,25 +72,56 @@ def read_conll(path: str | Path) -> Documents:
                 raise _Document(path, "").wrong(number, "a document ends that has not begun")
             documents[document.name] = document.clusters(number)
             document = None
-        elif line.strip() and not line.startswith("#"):
+        elif not _is_remark(line):
             if document is None:
                 raise _Document(path, "").wrong(number, f"there is no line {_BEGIN!r} before this")
-            document.read(number, line.split()[-1])
+            document.read(number, _COLUMNS.split(line.strip(" \t"))[-1])
     if document is not None:
         raise document.wrong(len(lines), "the last document has no end")
     return documents
 
 
+def _is_remark(line: str) -> bool:
+    """Say whether a line tells of no token: it is empty, or a "#" that no mark stands behind.
+
+    A token may begin with "#" itself; then the last column is one of marks.
+    """
+    columns = _COLUMNS.split(line.strip(" \t"))
+    if not line.startswith("#"):
+        return columns == [""]
+    return len(columns) == 1 or not _is_marks(columns[-1])
+
+
+def _is_marks(cell: str) -> bool:
+    return cell in _NO_MARKS or bool(_marks(cell))
+
+
+def _marks(cell: str) -> list[tuple[str, str, str]]:
+    """Return (bracket, cluster, bracket) of each mark; none if the cell is anything else."""
+    found = [(mark[1], mark[2], mark[3]) for mark in _MARK.finditer(cell)]
+    whole = "".join("".join(mark) for mark in found) == cell.replace("|", "")
+    return found if whole and all(one or other for one, _, other in found) else []
+
+
 def _text(path: str | Path) -> list[str]:
+    if not isinstance(path, (str, os.PathLike)):
+        raise InputError(
+            f"path is a {type(path).__name__}.",
+            "It is the name of a file.",
+            "Pass a text or a Path.",
+        )
     try:
-        return Path(path).read_text(encoding="utf-8-sig").splitlines()
+        text = Path(path).read_bytes().decode("utf-8-sig")
+        # Of all that Python takes for the end of a line, files have these; others may be tokens.
+        lines = text.replace("\r\n", "\n").split("\n")
+        return lines if lines[-1] else lines[:-1]
     except UnicodeDecodeError as error:
         raise FileFormatError(
             f"{str(path)!r} is not a text in UTF-8: byte {error.start}.",
             "A CoNLL file is one.",
             "Convert it first.",
         ) from error
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise MissingFileError(
             f"there is no file {str(path)!r} that can be read.", "", "Check its name."
         ) from error
@@ -98,22 +139,22 @@ class _Document:
     def read(self, number: int, marks: str) -> None:
         """Take what the last column says of one token."""
         token, self.tokens = self.tokens, self.tokens + 1
-        if marks in ("-", "_", "*"):
+        if marks in _NO_MARKS:
             return
-        found = list(_MARK.finditer(marks))
-        if "".join(mark.group() for mark in found) != marks.replace("|", ""):
-            raise self.wrong(number, f"{marks!r} is not like '(1', '1)', '(1)' or '-'")
-        for mark in found:
-            whole, first, last = mark.groups()
-            if whole is not None:
-                self.mentions.append((self._opened, (token, token + 1), whole))
-            elif first is not None:
-                self._open.setdefault(first, []).append((self._opened, token))
-            elif not self._open.get(last):
-                raise self.wrong(number, f"cluster {last} ends here and has not begun")
+        found = _marks(marks)
+        if not found:
+            shown = marks if len(marks) <= _SHOWN else marks[: _SHOWN - 1] + "…"
+            raise self.wrong(number, f"{shown!r} is not like '(1', '1)', '(1)' or '-'")
+        for opens, cluster, closes in found:
+            if opens and closes:
+                self.mentions.append((self._opened, (token, token + 1), cluster))
+            elif opens:
+                self._open.setdefault(cluster, []).append((self._opened, token))
+            elif not self._open.get(cluster):
+                raise self.wrong(number, f"cluster {cluster[:_SHOWN]} ends here and has not begun")
             else:
-                order, start = self._open[last].pop()
-                self.mentions.append((order, (start, token + 1), last))
+                order, start = self._open[cluster].pop()
+                self.mentions.append((order, (start, token + 1), cluster))
             self._opened += 1
 
     def clusters(self, number: int) -> list[list[Span]]:
@@ -173,9 +214,16 @@ def write_conll(
     3   it  (1)
     #end document
     """
+    for given, what in ((documents, "documents"), ({} if tokens is None else tokens, "tokens")):
+        if not isinstance(given, Mapping):
+            raise InputError(
+                f"{what} is a {type(given).__name__}.",
+                "Each document has a name.",
+                "Pass a mapping from the names of documents.",
+            )
     lines: list[str] = []
     for name, clusters in documents.items():
-        if name != name.strip() or len(name.splitlines()) != 1:
+        if not isinstance(name, str) or name != name.strip() or len(name.splitlines()) != 1:
             raise InputError(
                 f"{name!r} is the name of a document.",
                 "It stands at the end of a line.",
@@ -184,22 +232,43 @@ def write_conll(
         words = None if tokens is None else tokens.get(name)
         lines += [f"{_BEGIN} {name}", *_lines(name, clusters, words), _END]
     with atomic(Path(path)) as unfinished:
-        unfinished.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+        unfinished.write_bytes(_encoded(lines))
+
+
+def _encoded(lines: list[str]) -> bytes:
+    try:
+        return "".join(line + "\n" for line in lines).encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"a name or a token holds {error.object[error.start]!r}, half a character.",
+            "There are no bytes for it in UTF-8.",
+            "Replace it.",
+        ) from error
 
 
 def _lines(name: str, clusters: Sequence[Sequence[Span]], words: Sequence[str] | None) -> list[str]:
     """Return a line for each token."""
-    spans = [(span, k) for k, cluster in enumerate(clusters) for span in cluster]
+    try:
+        told = [(span, k) for k, cluster in enumerate(clusters) for span in cluster]
+        n_words = None if words is None else len(words)
+    except TypeError as error:
+        raise InputError(
+            f"{name} has clusters or tokens that are no lists: {error}.",
+            "A document has clusters, and a cluster has mentions.",
+            "Pass for example [[(0, 2), (3, 4)], [(1, 2)]].",
+        ) from error
+    for span, k in told:
+        _check_span(name, span, k, n_words)
+    spans = [((int(span[0]), int(span[1])), k) for span, k in told]
     seen: set[Span] = set()
-    for span, k in spans:
-        _check_span(name, span, k, None if words is None else len(words))
-        if tuple(span) in seen:
+    for span, _ in spans:
+        if span in seen:
             raise InputError(
-                f"{name} has the mention {tuple(span)} twice.",
+                f"{name} has the mention {span} twice.",
                 "A reader would keep one of them.",
                 "Leave it in one cluster, once.",
             )
-        seen.add((span[0], span[1]))
+        seen.add(span)
     n = max((end for (_, end), _ in spans), default=0) if words is None else len(words)
     single: list[str] = [""] * n
     first, last = [""] * n, [""] * n
@@ -214,12 +283,12 @@ def _lines(name: str, clusters: Sequence[Sequence[Span]], words: Sequence[str] |
         if end > start + 1:
             last[end - 1] += f"{k})"
     marks = [last[k] + first[k] + single[k] or "-" for k in range(n)]
-    _check_crossing(name, marks, {(tuple(span), k) for span, k in spans})
-    told = ["_"] * n if words is None else ["".join(str(word).split()) or "_" for word in words]
-    return ["\t".join((str(k), told[k], marks[k])) for k in range(n)]
+    _check_crossing(name, marks, set(spans))
+    shown = ["_"] * n if words is None else ["".join(str(word).split()) or "_" for word in words]
+    return ["\t".join((str(k), shown[k], marks[k])) for k in range(n)]
 
 
-def _check_crossing(name: str, marks: list[str], spans: set[tuple[tuple[int, ...], int]]) -> None:
+def _check_crossing(name: str, marks: list[str], spans: set[tuple[Span, int]]) -> None:
     """Read what is to be written: mentions of one cluster that cross come back as others."""
     document = _Document(name, name)
     for number, mark in enumerate(marks):
@@ -232,8 +301,9 @@ def _check_crossing(name: str, marks: list[str], spans: set[tuple[tuple[int, ...
         )
 
 
-def _check_span(name: str, span: Span, cluster: int, n: int | None) -> None:
-    whole = len(span) == 2 and all(is_whole(place) for place in span)  # noqa: PLR2004
+def _check_span(name: str, span: Any, cluster: int, n: int | None) -> None:
+    listed = isinstance(span, (tuple, list, np.ndarray)) and np.ndim(span) == 1
+    whole = listed and len(span) == 2 and all(is_whole(place) for place in span)  # noqa: PLR2004
     if not whole or not 0 <= span[0] < span[1] or (n is not None and span[1] > n):
         raise InputError(
             f"{name} has the mention {span!r} in cluster {cluster}"
