@@ -125,3 +125,9 @@ def test_what_is_missing_or_unknown_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "faiss", None)
     with pytest.raises(MissingExtraError, match=r"fewpairs\[faiss\]"):
         K.to_index("faiss")
+
+
+def test_rows_and_new_items_at_once_are_refused():
+    K = fp.approximate(np.eye(6), fp.VectorSimilarity("rbf"), landmarks=3, random_state=0)
+    with pytest.raises(InputError, match="rows and items"):
+        K.query_vectors([1, 2], items=np.eye(6)[:1])

@@ -50,3 +50,22 @@ def test_scores_of_people_need_no_threshold():
 def test_what_cannot_be_scored_is_refused(truth, scores, threshold, said):
     with pytest.raises(InputError, match=said):
         fp.pair_scores(truth, scores, threshold=threshold)
+
+
+@pytest.mark.parametrize(
+    "wrong", [["a", "b"], ["0", "1"], [[1, 2], [3]], [1j, 2], [object(), 1], [None, 1], 3]
+)
+def test_what_is_no_sequence_of_real_numbers_is_refused(wrong):
+    for sides in ((wrong, [0.1, 0.2]), ([0, 1], wrong)):
+        with pytest.raises(InputError, match="one number for each pair"):
+            fp.pair_scores(*sides)
+
+
+def test_a_generator_is_read():
+    assert fp.pair_scores((k for k in (0, 1)), iter([0.1, 0.2])).pearson == 1
+
+
+def test_numbers_close_to_the_largest_have_a_correlation():
+    values = np.array([1.7, -1.7, 1.0, 0.0])
+    plain = fp.pair_scores([0, 1, 1, 0], values).pearson
+    assert fp.pair_scores([0, 1, 1, 0], values * 1e308).pearson == pytest.approx(plain)

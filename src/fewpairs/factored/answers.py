@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray, RandomState, SingleArray
+from fewpairs.errors import InputError
 from fewpairs.factored.bought import Bought, Tally
 from fewpairs.factored.check import Check, check
 from fewpairs.factored.extension import landmarks_for, rows_of_new
@@ -283,6 +284,12 @@ class Answers(Factors):
         >>> bool(np.allclose(scores, K.left[[3]] @ K.core @ K.right.T, atol=1e-5))
         True
         """
+        if rows is not None and items is not None:
+            raise InputError(
+                "query_vectors got rows and items=….",
+                "Vectors are of rows of the matrix, or of new items.",
+                "Call it once for each.",
+            )
         if items is None:
             places = slice(None) if rows is None else np.atleast_1d(positions(rows, self.shape[0]))
             return old_queries(self, places, self._paired)

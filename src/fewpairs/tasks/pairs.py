@@ -90,7 +90,18 @@ def pair_scores(truth: Any, scores: Any, *, threshold: float | str | None = None
 
 
 def _numbers(given: Any, name: str) -> FloatArray:
-    values = np.asarray(unmasked(given, name), dtype=np.float64)
+    listed = given if hasattr(given, "__len__") or not hasattr(given, "__iter__") else list(given)
+    try:
+        array = np.asarray(unmasked(listed, name))
+        if array.dtype.kind not in "biufO":  # texts and complex numbers would be converted
+            raise TypeError(array.dtype)
+        values = array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{name} does not hold one real number for each pair ({error}).",
+            "There is one number for each pair.",
+            "Pass a sequence of finite numbers; texts and rows are converted by you.",
+        ) from error
     if values.ndim != 1 or not np.isfinite(values).all():
         raise InputError(
             f"{name} has the shape {values.shape}"
@@ -112,9 +123,11 @@ def _given(threshold: Any) -> float:
 
 
 def _correlation(one: FloatArray, other: FloatArray) -> float:
-    a, b = one - one.mean(), other - other.mean()
+    # Times a power of two, which changes no digit: sums of huge numbers would be infinite.
+    one, other = (np.ldexp(v, -int(np.frexp(np.abs(v).max())[1])) for v in (one, other))
     if np.ptp(one) == 0 or np.ptp(other) == 0:
         return float("nan")
+    a, b = one - one.mean(), other - other.mean()
     a, b = a / np.abs(a).max(), b / np.abs(b).max()  # squares of any size
     return float(np.clip(a @ b / np.sqrt((a @ a) * (b @ b)), -1, 1))
 
