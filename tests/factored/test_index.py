@@ -117,3 +117,27 @@ def test_what_is_missing_or_unknown_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "faiss", None)
     with pytest.raises(MissingExtraError, match=r"fewpairs\[faiss\]"):
         K.to_index("faiss")
+
+
+@pytest.mark.parametrize("scale", [1e-50, 1e-42, 1e-30, 1e-14, 1e14, 1e30, 1e42, 1e50])
+@pytest.mark.parametrize("kind", ["indefinite", "guided"])
+def test_vectors_are_right_at_any_scale_that_they_can_hold(kind, scale):
+    if kind == "guided":
+        X, matrix = setting()
+        K = made(X, scale * matrix)
+        assert K.source.guide is not None
+    else:
+        similarity = fp.Precomputed(scale * symmetric_matrix(90))
+        K = fp.approximate(range(90), similarity, landmarks=15, error_pairs=0, random_state=0)
+    scores = K.predicted(slice(None), slice(None)) / scale
+    queries, items = (v.astype(float) for v in (K.query_vectors(), K.item_vectors()))
+    got = queries @ items.T / scale
+    np.testing.assert_allclose(got, scores, atol=1e-4 * np.abs(scores).max())
+
+
+@pytest.mark.parametrize("scale", [1e-90, 1e90])
+def test_vectors_that_single_precision_cannot_hold_are_refused(scale):
+    similarity = fp.Precomputed(scale * symmetric_matrix(90))
+    K = fp.approximate(range(90), similarity, landmarks=15, error_pairs=0, random_state=0)
+    with pytest.raises(InputError, match="single precision"):
+        K.query_vectors()
