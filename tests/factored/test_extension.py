@@ -195,3 +195,14 @@ def test_the_error_of_a_larger_matrix_can_be_stated(allowed):
     assert inside >= 8
     with pytest.raises(InputError, match="error_pairs"):
         K.extend(new, evaluations=allowed, error_pairs=2.5)
+
+
+@pytest.mark.parametrize("allowed", [2, 4, 10])
+def test_few_evaluations_without_a_guide_are_hardly_worse_than_zeros(allowed):
+    X = np.random.default_rng(0).normal(size=(N + NEW, 4))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    matrix = X @ X.T + (X @ X.T) ** 2  # of rank 14: with 40 landmarks the core is nearly singular
+    K = fp.approximate(
+        np.arange(N), similarity_of(matrix), landmarks=40, error_pairs=0, random_state=0
+    )
+    assert off_new(K.extend(np.arange(N, N + NEW), evaluations=allowed), matrix) < 1.1

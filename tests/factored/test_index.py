@@ -131,3 +131,25 @@ def test_rows_and_new_items_at_once_are_refused():
     K = fp.approximate(np.eye(6), fp.VectorSimilarity("rbf"), landmarks=3, random_state=0)
     with pytest.raises(InputError, match="rows and items"):
         K.query_vectors([1, 2], items=np.eye(6)[:1])
+@pytest.mark.parametrize("scale", [1e-50, 1e-42, 1e-30, 1e-14, 1e14, 1e30, 1e42, 1e50])
+@pytest.mark.parametrize("kind", ["indefinite", "guided"])
+def test_vectors_are_right_at_any_scale_that_they_can_hold(kind, scale):
+    if kind == "guided":
+        X, matrix = setting()
+        K = made(X, scale * matrix)
+        assert K.source.guide is not None
+    else:
+        similarity = fp.Precomputed(scale * symmetric_matrix(90))
+        K = fp.approximate(range(90), similarity, landmarks=15, error_pairs=0, random_state=0)
+    scores = K.predicted(slice(None), slice(None)) / scale
+    queries, items = (v.astype(float) for v in (K.query_vectors(), K.item_vectors()))
+    got = queries @ items.T / scale
+    np.testing.assert_allclose(got, scores, atol=1e-4 * np.abs(scores).max())
+
+
+@pytest.mark.parametrize("scale", [1e-90, 1e90])
+def test_vectors_that_single_precision_cannot_hold_are_refused(scale):
+    similarity = fp.Precomputed(scale * symmetric_matrix(90))
+    K = fp.approximate(range(90), similarity, landmarks=15, error_pairs=0, random_state=0)
+    with pytest.raises(InputError, match="single precision"):
+        K.query_vectors()

@@ -131,6 +131,7 @@ def test_the_unit_of_the_similarity_changes_no_digit(power):
     K, other = run(matrix, X, budget=0.2), run(np.ldexp(matrix, power), X, budget=0.2)
     assert K.squares
     np.testing.assert_array_equal(other.to_dense(), np.ldexp(K.to_dense(), power))
+    np.testing.assert_array_equal(other.embedding(), np.ldexp(K.embedding(), power // 2))
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 3])

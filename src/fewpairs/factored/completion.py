@@ -6,6 +6,8 @@ from the entries with the first ones and from the guide's vector.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
@@ -15,12 +17,19 @@ from fewpairs.numerics import parts
 _RIDGES = np.geomspace(1e-4, 1e2, 13)
 #: Old items whose lines are predicted without them, to choose the ridge.
 _JUDGES = 2000
+#: Those whose entries, too, are looked at.
+_ENTRY_JUDGES = 200
 #: An item that determines its own prediction tells nothing; this only avoids a division by 0.
 _WHOLLY_OWN = 1 - 1e-9
 
 
 def complete_lines(
-    old: FloatArray, s: int, left_out: IntArray, new: FloatArray, beside: FloatArray
+    old: FloatArray,
+    s: int,
+    left_out: IntArray,
+    new: FloatArray,
+    beside: FloatArray,
+    entries: Callable[[FloatArray, FloatArray | None], FloatArray] | None = None,
 ) -> FloatArray:
     """Predict the rest of new items' lines.
 
@@ -36,6 +45,9 @@ def complete_lines(
         The first entries of the new items' lines.
     beside : ndarray of shape (k, d)
         What else is known of the new items.
+    entries : callable, optional
+        What lines say of entries. A core that is nearly singular makes much of small errors, so
+        that new lines are then shrunk as far as old items, completed without themselves, need it.
 
     Returns
     -------
@@ -64,7 +76,7 @@ def complete_lines(
     judges = rows[:: max(1, len(rows) // _JUDGES)]
     block = old[judges] - centre
     turned = (block[:, given] / scales) @ vectors
-    best, least = None, np.inf
+    best, least, missed = None, np.inf, np.empty(0)
     for ridge in _RIDGES * max(float(values.mean()), np.finfo(float).tiny):
         damped = 1 / (values + ridge)
         # What is left of an item's line when it took no part: residual / (1 − its own share).
@@ -72,11 +84,28 @@ def complete_lines(
         left = (block[:, wanted] - (turned * damped) @ along) / (1 - own)[:, None]
         loss = float(np.einsum("ij,ij->", left, left))
         if loss < least:
-            best, least = damped, loss
+            best, least, missed = damped, loss, left
     assert best is not None  # noqa: S101 - there are ridges
     features = (np.hstack([new, beside]) - centre[given]) / scales
     rest = ((features @ vectors) * best) @ along + centre[wanted]
-    return np.hstack([new, rest])
+    made = np.hstack([new, rest])
+    if entries is None:
+        return made
+    some = slice(None, None, max(1, len(judges) // _ENTRY_JUDGES))
+    whole = old[judges[some]]
+    guessed = whole.copy()
+    guessed[:, wanted] -= missed[some]
+    one = _agreement(entries(guessed, None), entries(whole, None))
+    # New items meet each other, too, and there both lines are shrunk.
+    two = _agreement(entries(guessed, guessed), entries(whole, whole))
+    return made * min(one, two**0.5)
+
+
+def _agreement(said: FloatArray, wished: FloatArray) -> float:
+    """Return the multiple of what is said, up to 1, that comes nearest to what is wished."""
+    size = float(np.einsum("ij,ij->", said, said))
+    agreed = float(np.einsum("ij,ij->", said, wished))
+    return float(np.clip(agreed / size, 0, 1)) if size > 0 else 1.0
 
 
 def _mean(old: FloatArray, rows: IntArray) -> FloatArray:

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from fewpairs.factored.squares import Squares
 
 
+#: Columns whose entries say whether completed lines are to be trusted.
+_ENTRIES = 200
+
+
 class NewRows(NamedTuple):
     """Rows of both factors for new items, and their guide's vectors."""
 
@@ -173,7 +177,14 @@ def _side(
     mine = source.left_landmarks if across else source.right_landmarks
     own = np.empty(0, dtype=np.int64) if mine is None or not source.square else mine
     if not beside.size:
-        return complete_lines(tall, s, own, lines, beside)
+        core = matrix.core.T if across else matrix.core
+        few = other[:: max(1, len(other) // _ENTRIES)]
+        same = matrix.left is matrix.right
+
+        def entries(rows: FloatArray, columns: FloatArray | None) -> FloatArray:
+            return np.asarray(rows @ core @ (few if columns is None or not same else columns).T)
+
+        return complete_lines(tall, s, own, lines, beside, entries)
     # The last column is the same for all.
     return np.hstack([complete_lines(tall[:, :-1], s, own, lines, beside[:, :-1]), beside])
 

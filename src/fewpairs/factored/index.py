@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 Library: TypeAlias = Literal["faiss", "usearch"]
 #: Directions of the tall factor below this share of the largest carry nothing but rounding.
 _RANK_TOLERANCE = 1e-12
+#: Queries up to 2^±60, about 1e±18, are far from the ends of single precision, 1e±38.
+_ORDINARY = 60
+#: Beyond 2^±100 single precision loses small numbers beside the largest, or holds none.
+_MOST = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +59,13 @@ class PairedMap:
         _, sizes, bt = scipy.linalg.svd(np.ldexp(triangle, -power), full_matrices=False)
         keep = sizes > _RANK_TOLERANCE * max(float(sizes.max(initial=0)), np.finfo(float).tiny)
         sizes, basis = sizes[keep], bt[keep].T
-        return cls(np.ldexp(core @ (basis * sizes), power), np.ldexp(basis / sizes, -power))
+        queries = core @ (basis * sizes)
+        # Items are of length one at the most, and queries as large as the scores. Where single
+        # precision could not hold these, both take half of the power of two.
+        of_left = queries[: matrix.left.shape[1]]
+        largest = power + exponent(of_left) + exponent(matrix.left)
+        half = largest // 2 if abs(largest) > _ORDINARY else 0
+        return cls(np.ldexp(queries, power - half), np.ldexp(basis / sizes, half - power))
 
 
 def smooth_right(matrix: Answers) -> tuple[FloatArray, FloatArray]:
@@ -63,8 +73,11 @@ def smooth_right(matrix: Answers) -> tuple[FloatArray, FloatArray]:
     if not matrix.squares:
         return matrix.core, matrix.right
     parts = [part.anchored(ANCHORS) for part in matrix.squares]
-    right = np.hstack([matrix.right, *(part[2] for part in parts)])
-    return scipy.linalg.block_diag(matrix.core, *(part[1] for part in parts)), right
+    # In the unit of the right factor: whatever is small beside the rest is cut off later.
+    power = matrix.source.power
+    right = np.hstack([matrix.right, *(np.ldexp(part[2], power) for part in parts)])
+    cores = (np.ldexp(part[1], -power) for part in parts)
+    return scipy.linalg.block_diag(matrix.core, *cores), right
 
 
 def old_queries(matrix: Answers, rows: Any, paired: PairedMap) -> SingleArray:
@@ -113,4 +126,10 @@ def make_index(library: str, vectors: SingleArray) -> Any:
 
 
 def _single(vectors: FloatArray) -> SingleArray:
+    if vectors.any() and abs(exponent(vectors)) > _MOST:
+        raise InputError(
+            f"the vectors have numbers of about {np.abs(vectors).max():.0e}.",
+            "They are in single precision, as indexes take them, which holds no such numbers.",
+            "Multiply the similarity by a constant, which ranks alike.",
+        )
     return np.ascontiguousarray(vectors, dtype=np.float32)

@@ -291,8 +291,10 @@ class FactoredMatrix(Answers):
         if not self.squares:
             return self.left, self.core
         parts = [part.anchored(ANCHORS) for part in self.squares]
-        left = np.hstack([self.left, *(part[0] for part in parts)])
-        return left, block_diag(self.core, *(part[1] for part in parts))
+        # In the unit of the left factor: whatever is small beside the rest is cut off later.
+        power = self.source.power
+        left = np.hstack([self.left, *(np.ldexp(part[0], power) for part in parts)])
+        return left, block_diag(self.core, *(np.ldexp(part[1], -2 * power) for part in parts))
 
     def features_of(self, lines: FloatArray, items: Items, given: Any = None) -> FloatArray:
         """Return what `embedding_map` takes, of items and their similarities with the landmarks.
@@ -310,7 +312,8 @@ class FactoredMatrix(Answers):
         ends = np.cumsum(guide.widths)[:-1]
         for part, mine in zip(self.squares, np.split(vectors, ends, axis=1), strict=True):
             new = replace(part, left=mine)
-            tall.append(new.block(slice(None), part.anchors(ANCHORS)[1]))
+            said = new.block(slice(None), part.anchors(ANCHORS)[1])
+            tall.append(np.ldexp(said, self.source.power))
         return np.hstack(tall)
 
     def embedding(self, psd: bool = True) -> Any:
