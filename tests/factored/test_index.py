@@ -131,6 +131,8 @@ def test_rows_and_new_items_at_once_are_refused():
     K = fp.approximate(np.eye(6), fp.VectorSimilarity("rbf"), landmarks=3, random_state=0)
     with pytest.raises(InputError, match="rows and items"):
         K.query_vectors([1, 2], items=np.eye(6)[:1])
+
+
 @pytest.mark.parametrize("scale", [1e-50, 1e-42, 1e-30, 1e-14, 1e14, 1e30, 1e42, 1e50])
 @pytest.mark.parametrize("kind", ["indefinite", "guided"])
 def test_vectors_are_right_at_any_scale_that_they_can_hold(kind, scale):

@@ -604,3 +604,37 @@ def test_real_weights():
         exact = torch.sigmoid(network(**inputs).logits)[:, 0].numpy()
     np.testing.assert_allclose(model.pairs(pairs), exact, atol=1e-5)
     assert np.ptp(exact) > 1e-3
+
+
+def test_settings_that_change_scores_are_part_of_what_a_journal_knows(tmp_path):
+    def known(change=lambda network, tokenizer: None):
+        network, tokenizer = tiny.network(), tiny.tokenizer(tmp_path)
+        change(network, tokenizer)
+        return fp.CrossEncoder(network, tokenizer=tokenizer).fingerprint
+
+    same = known()
+    assert same == known()
+    assert same != known(lambda _, tokenizer: setattr(tokenizer, "truncation_side", "left"))
+    assert same != known(lambda network, _: setattr(network.config, "layer_norm_eps", 0.1))
+    assert same == known(lambda network, _: setattr(network.config, "_name_or_path", "there"))
+
+
+def test_half_a_character_is_refused(tmp_path):
+    model = fp.CrossEncoder(tiny.network(), tokenizer=tiny.tokenizer(tmp_path))
+    with pytest.raises(InputError, match="half a character"):
+        fp.score_pairs(model, ["one", "\ud800 one"], ["two", "two"])
+
+
+def test_positions_that_are_behind_the_padding_are_fewer():
+    from types import SimpleNamespace
+
+    from fewpairs.similarities.transformers.joining import longest
+
+    def most(kind, asked=None, padding=1):
+        config = SimpleNamespace(max_position_embeddings=514, model_type=kind, pad_token_id=padding)
+        return longest(SimpleNamespace(), config, asked)
+
+    assert (most("bert"), most("roberta"), most("xlm-roberta", padding=0)) == (514, 512, 513)
+    assert most("roberta", 512) == 512
+    with pytest.raises(InputError, match="512 tokens"):
+        most("roberta", 513)

@@ -25,6 +25,14 @@ LABELS = [int(a.split()[0] in WORDS[:2]) for a, _ in PAIRS]
 DEGREES = [5.0 * label for label in LABELS[:-1]] + [2.5]
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_both_labels_are_put_aside_and_left(seed):
+    examples = read_examples(PAIRS, [1, 1, 1] + [0] * 69, (0.0, 1.0))
+    train, aside = divided(examples, 0.1, np.random.default_rng(seed))
+    assert set(train.targets) == set(aside.targets) == {0.0, 1.0}
+    assert len(train) + len(aside) == 72
+
+
 @pytest.mark.parametrize(
     ("pairs", "scores", "options", "said"),
     [
@@ -44,7 +52,14 @@ DEGREES = [5.0 * label for label in LABELS[:-1]] + [2.5]
         (PAIRS, LABELS, {"validation": 1.0}, "validation"),
         (PAIRS, LABELS, {"validation": (PAIRS, LABELS[:-1])}, "validation: there are 72"),
         (PAIRS, LABELS, {"validation": (PAIRS, [7] * 72)}, "validation: the scores"),
-        (PAIRS[:3], [0, 0, 1], {"validation": 0.7}, "no two different scores"),
+        (PAIRS[:3], [0, 0, 1], {"validation": 0.7}, "too few|no two different scores"),
+        (PAIRS, LABELS, {"validation": (PAIRS[:4], [0] * 4)}, "validation: the labels of all 4"),
+        (PAIRS[:20], [1] + [0] * 19, {}, "too few|no two different"),
+        ([5], [1], {"score_range": (0, 1)}, "pair 0 is '5'"),
+        (5, [1], {"score_range": (0, 1)}, "pairs is a int"),
+        ([*PAIRS[:-1], ("a", "\ud800")], LABELS, {}, "half a character"),
+        (PAIRS, LABELS, {"output": ""}, "output"),
+        (PAIRS, LABELS, {"output": 3}, "output"),
         (PAIRS, LABELS, {"epochs": 0}, "epochs"),
         (PAIRS, LABELS, {"batch_size": 2.5}, "batch_size"),
         (PAIRS, LABELS, {"patience": 0}, "patience"),
@@ -55,7 +70,7 @@ DEGREES = [5.0 * label for label in LABELS[:-1]] + [2.5]
 def test_what_cannot_be_is_refused_before_anything_is_read(pairs, scores, options, said, tmp_path):
     with pytest.raises(InputError, match=said):
         fp.finetune_cross_encoder(
-            pairs, scores, base=tmp_path / "none", output=tmp_path / "new", **options
+            pairs, scores, **{"base": tmp_path / "none", "output": tmp_path / "new"} | options
         )
     assert not list(tmp_path.iterdir())
 

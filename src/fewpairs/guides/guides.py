@@ -217,8 +217,8 @@ def _one(guide: Any, name: str, items: Items, others: Items | None) -> Guide:
         return Guide(name, rows[: len(items)], rows[len(items) :], basis=unkept)
     encode = getattr(guide, "encode", guide)
     if callable(encode):
-        left = encode(items.take(np.arange(len(items))))
-        right = None if others is None else encode(others.take(np.arange(len(others))))
+        left = _encoded(encode, items, name)
+        right = None if others is None else _encoded(encode, others, name)
     elif isinstance(guide, tuple) and len(guide) == 2:  # noqa: PLR2004 - two sides
         left, right = guide
     else:
@@ -256,14 +256,27 @@ def _one(guide: Any, name: str, items: Items, others: Items | None) -> Guide:
     return Guide(name, rows, rows if others is None else unit_rows(second), basis=directions)
 
 
+def _encoded(encode: Any, items: Items, name: str) -> Any:
+    try:
+        return encode(items.take(np.arange(len(items))))
+    except Exception as error:
+        raise InputError(
+            f"{name} failed to encode {len(items):,} items: {type(error).__name__}: {error}",
+            "An encoder gets the list of items, and returns a vector for each.",
+            "Mend it, or pass an array with one row for each item.",
+        ) from error
+
+
 def _checked(vectors: Any, name: str, count: int) -> Any:
     """Return a table, dense or sparse, that holds a vector of finite numbers for each item."""
     plain = unmasked(vectors, name)
     try:
-        table = plain if sp.issparse(plain) else np.asarray(plain)
-    except ValueError as error:
+        # Some sparse tables have no list of their values, and tensors may have to be detached.
+        plain = plain.detach().float().cpu() if hasattr(plain, "detach") else plain
+        table = sp.csr_array(plain) if sp.issparse(plain) else np.asarray(plain)
+    except (ValueError, TypeError, RuntimeError) as error:
         raise InputError(
-            f"{name} has rows of different lengths.",
+            f"{name} is no table of numbers, or has rows of different lengths.",
             "It holds a vector of numbers for each item.",
             "Pass an array with one row for each item, in the same order.",
         ) from error

@@ -59,7 +59,8 @@ class CrossEncoder(Similarity):
         and it is installed.
     version : str, optional
         Of an object that is only asked to predict, or of a function as activation, for a journal.
-        Otherwise a checksum of the weights and the vocabulary is known.
+        Otherwise a checksum of the weights, the vocabulary and their settings is known. It is
+        taken here: after weights are changed in place, make another CrossEncoder of them.
 
     Examples
     --------

@@ -94,7 +94,7 @@ def _numbers(given: Any, name: str) -> FloatArray:
     try:
         array = np.asarray(unmasked(listed, name))
         if array.dtype.kind not in "biufO":  # texts and complex numbers would be converted
-            raise TypeError(array.dtype)
+            raise TypeError(array.dtype)  # noqa: TRY301 - told with the others
         values = array.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(

@@ -185,7 +185,7 @@ class PairTokenizer:
 
 def longest(tokenizer: Any, config: Any, max_length: int | None) -> int | None:
     """Return how many tokens a model can read: what it and its tokenizer say, or fewer."""
-    positions = getattr(config, "max_position_embeddings", None) or 0
+    positions = _positions(config)
     limits = [positions] if positions > 0 else []
     own = getattr(tokenizer, "model_max_length", None)
     limits += [int(own)] if own and own < _NO_LIMIT else []
@@ -199,6 +199,22 @@ def longest(tokenizer: Any, config: Any, max_length: int | None) -> int | None:
             "Pass a positive integer within that, or None.",
         )
     return int(max_length)
+
+
+#: Models whose positions are counted from behind the padding token's, as RoBERTa does it.
+_BEHIND_PADDING = {
+    *("roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "roberta-prelayernorm"),
+    *("longformer", "mpnet", "data2vec-text", "ibert", "xmod", "esm", "luke", "mluke"),
+}
+
+
+def _positions(config: Any) -> int:
+    """Return how many tokens have a position; some models never use the first few."""
+    positions = getattr(config, "max_position_embeddings", None) or 0
+    if positions > 0 and getattr(config, "model_type", "") in _BEHIND_PADDING:
+        padding = getattr(config, "pad_token_id", None)
+        positions -= 1 + (1 if padding is None else int(padding))
+    return int(positions)
 
 
 def _flat(starts: IntArray, counts: IntArray) -> IntArray:

@@ -117,7 +117,7 @@ def _from_folder(model: str | Path, tokenizer: Any, device: Any, onnx: bool | No
     activation = _configured(config, Path(model))
     file = onnx_file(Path(model), onnx)
     if file is not None:
-        version = _checksum(tokenizer, hashlib.sha256(file.read_bytes()))
+        version = _checksum(tokenizer, config, hashlib.sha256(file.read_bytes()))
         return Encoder(OnnxModel(file, device), tokenizer, config, activation, version)
     try:
         import torch  # noqa: PLC0415 - optional
@@ -149,19 +149,34 @@ def _not_here(model: str | Path) -> InputError:
 def _of_torch(network: Any, tokenizer: Any, device: Any, activation: Any) -> Encoder:
     from fewpairs.similarities.transformers.network import Network, weights_hash  # noqa: PLC0415
 
-    version = _checksum(tokenizer, weights_hash(network))
+    version = _checksum(tokenizer, network.config, weights_hash(network))
     return Encoder(Network(network, device), tokenizer, network.config, activation, version)
 
 
-def _checksum(tokenizer: Any, digest: Any) -> str:
-    """Return a word for weights and vocabulary together."""
+#: Of a configuration, what says where it came from or how it is written, and changes no score.
+_UNSCORED = {
+    *("_name_or_path", "transformers_version", "architectures", "torch_dtype", "dtype"),
+    *("sentence_transformers", "id2label", "label2id", "return_dict", "use_cache", "torchscript"),
+    *("output_attentions", "output_hidden_states", "initializer_range", "finetuning_task"),
+    *("_attn_implementation", "_attn_implementation_autoset", "attn_implementation"),
+    *("problem_type", "hidden_dropout_prob", "attention_probs_dropout_prob"),
+    *("classifier_dropout", "gradient_checkpointing", "task_specific_params"),
+}
+
+
+def _checksum(tokenizer: Any, config: Any, digest: Any) -> str:
+    """Return a word for weights, vocabulary, and the settings by which they are read."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is not None:
         # What an earlier call has set for padding and cutting is none of its vocabulary.
         facts = json.loads(backend.to_str()) | {"padding": None, "truncation": None}
     else:
         facts = {"class": type(tokenizer).__name__, "vocabulary": tokenizer.get_vocab()}
-    digest.update(json.dumps(facts, sort_keys=True).encode("utf-8", "surrogatepass"))
+    said = config.to_dict() if hasattr(config, "to_dict") else {}
+    facts["settings"] = {name: said[name] for name in said if name not in _UNSCORED}
+    for side in ("truncation_side", "padding_side"):
+        facts[side] = getattr(tokenizer, side, "right")
+    digest.update(json.dumps(facts, sort_keys=True, default=str).encode("utf-8", "surrogatepass"))
     return str(digest.hexdigest()[:32])
 
 

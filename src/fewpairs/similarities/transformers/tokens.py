@@ -104,6 +104,12 @@ def tokenised(texts: Sequence[Any], tokenizer: Any, most: int | None) -> Tokens:
                 "A cross-encoder reads texts.",
                 "Convert the items with str, or write the part of them that is to be compared.",
             )
+        if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):
+            raise InputError(
+                f"item {i} is no text that can be written: {text[:60]!r} holds half a character.",
+                "Tokenizers read UTF-8, which has no single surrogates.",
+                'Mend it: text.encode("utf-8", "replace").decode().',
+            )
         place.setdefault(text, len(place))
     different = list(place)
     from_left = getattr(tokenizer, "truncation_side", "right") == "left"

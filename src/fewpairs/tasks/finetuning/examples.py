@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fewpairs.arrays import FloatArray, IntArray, is_number, unmasked
+from fewpairs.arrays import BoolArray, FloatArray, IntArray, is_number, unmasked
 from fewpairs.errors import InputError
 
 
@@ -129,9 +129,37 @@ def divided(examples: Examples, share: Any, rng: np.random.Generator) -> tuple[E
     )
     place = rng.permutation(len(group))[groups]
     aside = place < max(2, round(share * len(group)))
+    if examples.labelled:
+        aside = _of_both(examples.targets, groups, place, aside)
     train, validation = (examples.some(np.flatnonzero(part)) for part in (~aside, aside))
     check_varied(train, f"{len(train):,} of {len(examples):,} pairs that are left to train on")
     return train, validation
+
+
+def _of_both(targets: FloatArray, groups: IntArray, place: IntArray, aside: BoolArray) -> BoolArray:
+    """Put pairs of the missing label aside too, the first in the order that was drawn."""
+    if np.ptp(targets[aside]) > 0:
+        return aside
+    others = np.flatnonzero(targets != targets[aside][0])
+    if len(np.unique(groups[others])) < 2:  # noqa: PLR2004 - one to train on, one to judge by
+        raise InputError(
+            f"the labels {targets[others[0]]:g} are of {len(others)} of {len(targets):,} pairs.",
+            "That is too few to train on some of them and to judge by others.",
+            "Pass more such pairs, validation=(pairs, labels) of both labels, or None.",
+        )
+    first = others[np.argmin(place[others])]
+    return np.asarray(aside | (place == place[first]))
+
+
+def check_judges(validation: Examples, train: Examples) -> None:
+    """Refuse pairs by which no epoch is better than another: labels that are all the same."""
+    labelled = validation.labelled and train.labelled
+    if labelled and np.ptp(validation.targets) == 0:
+        raise InputError(
+            f"validation: the labels of all {len(validation):,} pairs are the same.",
+            "F1 cannot tell a good epoch from a bad one by them.",
+            "Pass pairs of both labels, a share, or None.",
+        )
 
 
 def check_varied(examples: Examples, what: str) -> None:
@@ -145,11 +173,21 @@ def check_varied(examples: Examples, what: str) -> None:
 
 
 def _two_texts(pair: Any, k: int, name: str) -> tuple[str, str]:
-    texts = None if isinstance(pair, str) else tuple(pair)
+    iterable = hasattr(pair, "__iter__") and not isinstance(pair, str)
+    texts = tuple(pair) if iterable else None
     if texts is None or len(texts) != 2 or not all(isinstance(text, str) for text in texts):  # noqa: PLR2004 - a pair
         raise InputError(
             f"{name}: pair {k} is {str(pair)[:60]!r}.",
             "A cross-encoder reads two texts.",
             "Pass a sequence of (text, text).",
         )
+    for text in texts:
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"{name}: pair {k} holds half a character: {text[:60]!r}.",
+                "Tokenizers read UTF-8, which has no single surrogates.",
+                'Mend it: text.encode("utf-8", "replace").decode().',
+            ) from error
     return texts

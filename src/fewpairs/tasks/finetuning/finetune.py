@@ -19,6 +19,7 @@ from fewpairs.tasks.finetuning.base import (
 )
 from fewpairs.tasks.finetuning.examples import (
     Examples,
+    check_judges,
     check_varied,
     divided,
     range_of,
@@ -148,8 +149,8 @@ def finetune_cross_encoder(
             "It is the length of a step.",
             "Pass a positive number, for example 2e-5.",
         )
-    train, held, ends = _examples(list(pairs), scores, score_range, validation, rng)
-    folder = Path(output)
+    train, held, ends = _examples(_listed(pairs), scores, score_range, validation, rng)
+    folder = _folder(output)
     refuse_existing(folder)
     need_libraries()
     from fewpairs.tasks.finetuning import epochs as taught  # noqa: PLC0415 - PyTorch is optional
@@ -159,7 +160,7 @@ def finetune_cross_encoder(
         most = longest(own, network.config, max_length)
         joining = PairTokenizer(own, most)
         freeze(network, frozen_layers)
-        placed = network.to(_device(base, device))
+        placed = _placed(network, _device(base, device))
         schedule = taught.Schedule(int(epochs), int(batch_size), float(learning_rate), patience)
         done, best = taught.Training(placed, joining, schedule, train, held).run(rng, progress)
     save(network, own, folder, most)
@@ -175,9 +176,42 @@ def _examples(
     check_varied(train, f"{len(train):,} pairs")
     if isinstance(validation, (tuple, list)) and len(validation) == 2:  # noqa: PLR2004 - pairs, scores
         held = read_examples(list(validation[0]), validation[1], ends, "validation")
+        check_judges(held, train)
     elif validation is not None:
         train, held = divided(train, validation, rng)
     return train, held, ends
+
+
+def _listed(pairs: Any) -> list[Any]:
+    """Return pairs as a list; a table of two columns is read row by row."""
+    if hasattr(pairs, "columns") and hasattr(pairs, "to_numpy"):
+        return list(pairs.to_numpy().tolist())
+    if not hasattr(pairs, "__iter__") or isinstance(pairs, str):
+        raise InputError(
+            f"pairs is a {type(pairs).__name__}.",
+            "A cross-encoder reads two texts.",
+            "Pass a sequence of (text, text).",
+        )
+    return list(pairs)
+
+
+def _folder(output: Any) -> Path:
+    if not isinstance(output, (str, Path)) or not str(output) or "\0" in str(output):
+        raise InputError(
+            f"output is {output!r}.", "A model is written there.", "Pass the name of a new folder."
+        )
+    return Path(output)
+
+
+def _placed(network: Any, device: Any) -> Any:
+    try:
+        return network.to(device)
+    except (RuntimeError, TypeError, ValueError, AssertionError) as error:
+        raise InputError(
+            f"device is {device!r}, and a model cannot go there: {str(error).splitlines()[0]}",
+            "It is trained there.",
+            'Pass "cpu", "cuda", or None.',
+        ) from error
 
 
 def _device(base: Any, device: Any) -> Any:
