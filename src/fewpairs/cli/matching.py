@@ -202,10 +202,28 @@ def dedupe(
         )
         write_pairs(output, found, compared, raw=raw)
         if groups is not None:
-            joined = found.averaged_groups() if groups_by == "average" else found.groups()
+            joined = found.groups() if groups_by == "links" else _averaged(found, spend["budget"])
             labels = [int(label) for label in joined]
             write_groups(groups, labels, compared.left, raw=raw)
     tell(found, compared, output, as_json=as_json, groups=groups, labels=labels)
+
+
+def _averaged(found: Any, budget: float | str | None) -> Any:
+    """Return groups by average linkage, for what is left of a budget, and say what they took."""
+    from fewpairs.run.arguments import evaluations_of  # noqa: PLC0415 - --help is instant
+
+    oracle, left = found.oracle, None
+    if budget is not None:
+        planner = oracle.planner
+        allowed = evaluations_of(budget, planner.price_of_everything, planner.cost)
+        left = max(allowed - found.evaluations, 0)
+    before = oracle.evaluations
+    labels = found.averaged_groups(left)
+    typer.echo(
+        f"fewpairs: groups by average took {oracle.evaluations - before:,} more evaluations.",
+        err=True,
+    )
+    return labels
 
 
 def cluster(
@@ -251,7 +269,7 @@ def cluster(
             "Pass --threshold 0.8 for a similarity, or --below 3 for a distance.",
         )
     check_outputs((output,), (table, vectors), as_json=as_json)
-    output = _output(output, plan=False)
+    output = _output(output, plan=None)
     patience = Patience(retry, timeout, per_second, max_in_flight)
     compared = compare(
         table,
@@ -354,12 +372,14 @@ def _spending(recall: float, budget: str | None, all_pairs: bool | None) -> dict
     return {"recall": recall, "budget": read_budget(budget), "all_pairs": all_pairs}
 
 
-def _output(output: Path | None, *, plan: bool) -> Path:
+def _output(output: Path | None, *, plan: bool | None) -> Path:
+    """Return where the answer goes; `plan` is None of a command that has no --plan."""
     if output is None and not plan:
         raise InputError(
             "no output was named.",
             "What is found goes to a file, or to standard output.",
-            "Pass for example -o pairs.csv, or -o -; --plan alone needs none.",
+            "Pass for example -o pairs.csv, or -o -"
+            + ("." if plan is None else "; --plan alone needs none."),
         )
     return STANDARD_OUTPUT if output is None else output
 

@@ -162,6 +162,27 @@ def test_averages_that_equal_the_threshold_reach_it(value):
     assert adjusted_rand_score(model.labels_, kind) == 1
 
 
+@pytest.mark.parametrize("power", [-900, -50, 900])
+def test_clusters_do_not_depend_on_the_scale(power):
+    dense, at = blobs(80), 0.5
+    call = {"budget": 1000, "random_state": 0}
+    wanted = fp.cluster(range(80), fp.Precomputed(dense), threshold=at, **call)
+    scaled, there = np.ldexp(dense, power), float(np.ldexp(at, power))
+    found = fp.cluster(range(80), fp.Precomputed(scaled), threshold=there, **call)
+    assert np.array_equal(found.labels, wanted.labels)
+    assert (found.undecided, found.spent) == (wanted.undecided, wanted.spent)
+    assert np.ldexp(found.noise, -power) == pytest.approx(wanted.noise)
+
+
+@pytest.mark.parametrize("large", [1e14, 1e18])
+def test_a_large_diagonal_is_nobodys_similarity(large):
+    dense = blobs(60)
+    wanted = exact_clusters(dense, 0.5)
+    np.fill_diagonal(dense, large)
+    matrix = fp.approximate(range(60), fp.Precomputed(dense), landmarks=60, error_pairs=0)
+    assert adjusted_rand_score(fp.cluster(matrix, threshold=0.5).labels, wanted) == 1
+
+
 def test_undecided_is_what_lies_within_two_deviations():
     noise = Noise(0.1, 0.36)
     # One pair is off by all of it; of many, what they have in common is left; known ones are not.
@@ -420,6 +441,20 @@ def test_average_linkage_of_found_pairs_is_by_the_mean_of_both_orders():
     )
     wanted = exact_clusters((dense + dense.T) / 2, 0.5)
     assert adjusted_rand_score(found.averaged_groups(), wanted) == 1
+
+
+def test_average_linkage_of_found_pairs_keeps_a_budget():
+    place = np.arange(40.0)
+    dense = np.exp(-0.1 * np.abs(place[:, None] - place))
+    vectors = np.column_stack([place, place])
+    found = fp.find_pairs(
+        range(40), fp.Precomputed(dense), above=0.85, budget=300, guide=vectors, random_state=0
+    )
+    before = found.oracle.evaluations
+    with pytest.raises(fp.errors.BudgetError, match="3 are left"):
+        found.averaged_groups(budget=3)
+    assert found.oracle.evaluations == before
+    assert len(found.averaged_groups(budget=780)) == 40
 
 
 def test_linked_items_without_a_value_count_as_far():

@@ -159,6 +159,12 @@ class FactoredAgglomerative(ClusterMixin, BaseEstimator):
                 "It is how many clusters are made.",
                 "Pass a positive integer, or a threshold instead.",
             )
+        if not (is_whole(self.landmarks) and self.landmarks >= 1):
+            raise InputError(
+                f"landmarks is {self.landmarks!r}.",
+                "It is the number of columns that are read of the similarities of items.",
+                "Pass a positive integer.",
+            )
         if self.threshold is not None and not is_number(self.threshold):
             raise InputError(
                 f"the threshold is {self.threshold!r}.",

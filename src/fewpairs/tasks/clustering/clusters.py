@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.arrays import FloatArray, IntArray, is_whole
 from fewpairs.error.rows import Share
-from fewpairs.errors import MissingExtraError
+from fewpairs.errors import InputError, MissingExtraError
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.tasks.clustering.tree import Tree
 from fewpairs.tasks.matching.identity import Ids
@@ -88,6 +88,12 @@ class Clusters:
         -------
         list of list
         """
+        if not is_whole(smallest):
+            raise InputError(
+                f"the smallest group is {smallest!r}.",
+                "It is how many items a cluster has at least, to be listed.",
+                "Pass a whole number.",
+            )
         order = np.argsort(self.labels, kind="stable")
         members = np.split(order, np.cumsum(self.sizes)[:-1])
         kept = sorted((some for some in members if len(some) >= smallest), key=len, reverse=True)

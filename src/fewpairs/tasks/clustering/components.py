@@ -10,7 +10,8 @@ import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from fewpairs.arrays import IntArray
-from fewpairs.errors import InputError
+from fewpairs.errors import BudgetError, InputError
+from fewpairs.oracle.oracle import Oracle
 from fewpairs.parallel import require_memory
 from fewpairs.tasks.clustering.pairs import mean_of_orders
 from fewpairs.tasks.matching.found import Found
@@ -19,10 +20,10 @@ from fewpairs.tasks.matching.found import Found
 _ROUNDING = 1e-12
 
 
-def groups_by_average(found: Found) -> IntArray:
+def groups_by_average(found: Found, budget: int | None = None) -> IntArray:
     """Return a number for each item: clusters by average linkage, within linked items.
 
-    Pairs of linked items that were not evaluated yet are.
+    Pairs of linked items that were not evaluated yet are, if no more than `budget` evaluations.
     """
     linked = found.groups()
     if found.oracle is None or found.threshold is None:
@@ -42,6 +43,8 @@ def groups_by_average(found: Found) -> IntArray:
     places = [np.triu_indices(len(some), 1) for some in several]
     rows = np.concatenate([some[i] for some, (i, _) in zip(several, places, strict=True)])
     columns = np.concatenate([some[j] for some, (_, j) in zip(several, places, strict=True)])
+    if budget is not None:
+        _refuse_more(found.oracle, rows, columns, budget)
     sign = found.threshold.sign
     values = sign * mean_of_orders(found.oracle, rows, columns)
     # A pair without a value counts as far.
@@ -59,3 +62,17 @@ def groups_by_average(found: Found) -> IntArray:
         np.minimum.at(first, inner, some)
         labels[some] = first[inner]
     return np.asarray(np.unique(labels, return_inverse=True)[1], dtype=np.int64)
+
+
+def _refuse_more(oracle: Oracle, rows: IntArray, columns: IntArray, budget: int) -> None:
+    known = oracle.known()
+    missing = int(np.isnan(known.find(rows, columns)).sum())
+    if not oracle.symmetric:
+        missing += int(np.isnan(known.find(columns, rows)).sum())
+    needed = missing * oracle.planner.per_entry
+    if needed > budget:
+        raise BudgetError(
+            f"groups by average linkage need {needed:,} more evaluations, and {budget:,} are left.",
+            "All pairs of linked items are compared.",
+            f"Raise the budget by {needed - budget:,}, or take the groups by links.",
+        )

@@ -96,14 +96,21 @@ def decisions_of(
     average = np.concatenate([tree.similarity, merges.apart_similarity])
     pairs = (sizes[both[:, 0]] * sizes[both[:, 1]]).astype(np.float64)
     away = np.abs(average - threshold)
-    guess = away / np.maximum(noise.of_average(pairs, pairs), np.finfo(float).tiny)
+    guess = _ratio(away, noise.of_average(pairs, pairs))
     some = np.argsort(guess, kind="stable")[:most]
     both, average, pairs, away = both[some], average[some], pairs[some], away[some]
     left, right = (np.stack([start[side], start[side] + sizes[side]], axis=1) for side in both.T)
     unseen = _unseen(order, left, right, pairs, known, rng)
     deviation = noise.of_average(unseen, pairs)
-    nearest = np.argsort(away / np.maximum(deviation, np.finfo(float).tiny), kind="stable")
+    nearest = np.argsort(_ratio(away, deviation), kind="stable")
     return Decisions(order, left[nearest], right[nearest], average[nearest], deviation[nearest])
+
+
+def _ratio(away: FloatArray, deviation: FloatArray) -> FloatArray:
+    """Return how many deviations away averages are; infinitely many where nothing is uncertain."""
+    ratio = np.full(len(away), np.inf)
+    with np.errstate(over="ignore"):
+        return np.divide(away, deviation, out=ratio, where=deviation > 0)
 
 
 def _unseen(

@@ -8,6 +8,7 @@ import numpy as np
 
 from fewpairs.arrays import BoolArray, FloatArray, IntArray
 from fewpairs.factored.matrix import FactoredMatrix
+from fewpairs.numerics import exponent
 from fewpairs.oracle.known import Known
 from fewpairs.tasks.clustering.decisions import (
     Decisions,
@@ -127,6 +128,8 @@ def _first_of_equal(keys: IntArray) -> BoolArray:
 
 def _noise(off: FloatArray, groups: IntArray, guess: float) -> Noise:
     """Estimate the noise from what predictions were off by, together and within groups."""
+    power = exponent(np.append(off, guess))  # to the size of 1: squares neither over- nor underflow
+    off, guess = np.ldexp(off, -power), float(np.ldexp(guess, -power))
     squares = float(off @ off)
     size = np.sqrt((squares + _GUESS * guess**2) / (len(off) + _GUESS))
     sums, counts = np.bincount(groups, off), np.bincount(groups)
@@ -134,7 +137,7 @@ def _noise(off: FloatArray, groups: IntArray, guess: float) -> Noise:
     products = float(counts @ counts) - len(off)
     variance = max(squares / max(len(off), 1), np.finfo(float).tiny)
     share = (together / variance + _GUESS * COMMON) / (products + _GUESS)
-    return Noise(float(size), float(np.clip(share, 0.0, 0.95)))
+    return Noise(float(np.ldexp(size, power)), float(np.clip(share, 0.0, 0.95)))
 
 
 def noise_of(matrix: FactoredMatrix, rng: np.random.Generator) -> float | None:
@@ -147,4 +150,6 @@ def noise_of(matrix: FactoredMatrix, rng: np.random.Generator) -> float | None:
     unseen = float(np.mean(np.isnan(matrix.known.find(i, j)))) if not matrix.known.empty else 1.0
     if unseen == 0:
         return 0.0
-    return float(matrix.error.value * np.sqrt(np.mean(values**2) / unseen))
+    power = exponent(values)  # squares of the size of 1 neither over- nor underflow
+    typical = np.sqrt(np.mean(np.ldexp(values, -power) ** 2) / unseen)
+    return float(np.ldexp(matrix.error.value * typical, power))

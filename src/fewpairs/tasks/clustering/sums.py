@@ -80,15 +80,18 @@ def sums_of(matrix: FactoredMatrix, *, sign: int = 1) -> Sums:
     vectors = np.ascontiguousarray(vectors[:, order])
     n_positive = int((sign * signature > 0).sum())
     vectors[held.index] = 0
-    # All that is known, brought to the size of 1, digit by digit.
-    power = max(2 * exponent(vectors), exponent(held.values), exponent(matrix.known.values))
-    power += power % 2
-    vectors = np.ldexp(vectors, -power // 2)
-    lines = sign * np.ldexp(held.values, -power)
-    lines[held.index] /= 2
+    lines = sign * held.values
+    lines[held.index, np.arange(len(held.index))] = 0  # the diagonal, which nobody reads
     rows, columns, values = matrix.known.in_both_orders().outside_lines()
     apart = rows != columns
-    rows, columns, values = rows[apart], columns[apart], sign * np.ldexp(values[apart], -power)
+    rows, columns, values = rows[apart], columns[apart], sign * values[apart]
+    # All of it brought to the size of 1, digit by digit.
+    sizes = [(2, vectors), (1, lines), (1, values)]
+    power = max((times * exponent(some) for times, some in sizes if some.any()), default=0)
+    power += power % 2
+    vectors = np.ldexp(vectors, -power // 2)
+    lines, values = np.ldexp(lines, -power), np.ldexp(values, -power)
+    lines[held.index] /= 2
     signs = np.where(np.arange(vectors.shape[1]) < n_positive, 1.0, -1.0)
     for part in parts(len(rows), 2**16):
         left = vectors[rows[part]] * signs

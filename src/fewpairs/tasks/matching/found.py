@@ -311,11 +311,17 @@ class Found:
         links = sp.coo_array((np.ones(len(self)), (self.left, self.right)), shape=self.shape)
         return np.asarray(connected_components(links, directed=False)[1], dtype=np.int64)
 
-    def averaged_groups(self) -> IntArray:
+    def averaged_groups(self, budget: int | None = None) -> IntArray:
         """Return a number for each item: clusters by average linkage at the threshold.
 
         They are exactly those of all pairs if every match was found. Linked items are compared with
         each other: pairs of them that were not evaluated yet are, and count in the oracle.
+
+        Parameters
+        ----------
+        budget : int, optional
+            Evaluations that may be spent on that: if more are needed, none is, and BudgetError says
+            how many.
 
         Returns
         -------
@@ -323,7 +329,7 @@ class Found:
         """
         from fewpairs.tasks.clustering.components import groups_by_average  # noqa: PLC0415
 
-        return groups_by_average(self)
+        return groups_by_average(self, budget)
 
     def communities(self, min_samples: int = 5) -> IntArray:
         """Return a number for each item, -1 for those without a community (DBSCAN).
