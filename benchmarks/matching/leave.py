@@ -3,7 +3,7 @@
 A search is made once, as far as 0.997 of all matches; its order does not depend on blind pairs. So
 many draws can be made at the moment at which `find_pairs` draws, with leave to miss u = 0, 1, … of
 their matches, and each tells where the search would have stopped. Means of all that is evaluated
-then, as ratios to 59/M and what finding 0.95 takes: what docs/tables/stated-recall.md has of three
+then, as ratios to 59/M and what finding 0.95 takes: what the table of stated.py has of three
 runs. A search that has not stopped by 0.997 is taken to stop there; no second draw is made. Writes
 docs/tables/leave-to-miss.md. Takes about ten minutes on one core.
 

@@ -236,7 +236,7 @@ class TestTraining:
         x, cluster, topic = made_mentions()
         layers = {"centre": np.zeros(8), "parts": np.array([8]), "bias0": np.zeros(1)}
         weight = np.concatenate([np.zeros(16), np.ones(8)])[None]
-        judged = training._judge((x, cluster, topic), rng)
+        judged = training._judge((x, cluster, topic), 8, rng)
         right, wrong = (judged({**layers, "weight0": sign * weight}) for sign in (1, -1))
         assert right > 0.9
         assert wrong < 0.6

@@ -98,7 +98,7 @@ def complete_lines(
     one = _agreement(entries(guessed, None), entries(whole, None))
     # New items meet each other, too, and there both lines are shrunk.
     two = _agreement(entries(guessed, guessed), entries(whole, whole))
-    return made * min(one, two**0.5)
+    return np.asarray(made * min(one, two**0.5))
 
 
 def _agreement(said: FloatArray, wished: FloatArray) -> float:

@@ -191,7 +191,7 @@ def new_vectors(
             )
         return unit_rows(cheap_vectors(guide, new, old, basis))
     encode = getattr(guide, "encode", guide)
-    given = encode(new.take(np.arange(len(new)))) if callable(encode) else guide
+    given = _encoded(encode, new, name) if callable(encode) else guide
     table = _checked(given, name, len(new))
     if basis is not None:
         if table.shape[1] != basis.columns:

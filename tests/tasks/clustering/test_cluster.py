@@ -446,7 +446,7 @@ def test_average_linkage_of_found_pairs_is_by_the_mean_of_both_orders():
 def test_average_linkage_of_found_pairs_keeps_a_budget():
     place = np.arange(40.0)
     dense = np.exp(-0.1 * np.abs(place[:, None] - place))
-    vectors = np.column_stack([place, place])
+    vectors = np.column_stack([np.cos(place / 40), np.sin(place / 40)])
     found = fp.find_pairs(
         range(40), fp.Precomputed(dense), above=0.85, budget=300, guide=vectors, random_state=0
     )

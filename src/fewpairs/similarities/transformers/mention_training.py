@@ -296,7 +296,9 @@ def _numbered(labels: Any, name: str) -> IntArray:
         )
     number: dict[Any, int] = {}
     found = []
-    for k, label in enumerate(np.ravel(labels).tolist() if hasattr(labels, "dtype") else labels):
+    for k, label in enumerate(
+        np.asarray(labels).ravel().tolist() if hasattr(labels, "dtype") else labels
+    ):
         try:
             missing = label is None or bool(label != label)  # noqa: PLR0124 - NaN differs
             found.append(number.setdefault(label, len(number)))

@@ -110,7 +110,8 @@ def _ratio(away: FloatArray, deviation: FloatArray) -> FloatArray:
     """Return how many deviations away averages are; infinitely many where nothing is uncertain."""
     ratio = np.full(len(away), np.inf)
     with np.errstate(over="ignore"):
-        return np.divide(away, deviation, out=ratio, where=deviation > 0)
+        np.divide(away, deviation, out=ratio, where=deviation > 0)
+    return ratio
 
 
 def _unseen(
