@@ -4,10 +4,11 @@ K = exp(−‖x − y‖²) of rows X/√(10·d), not centred, as the authors' p
 rows; f(x) = exp(2x) on their inner products. Fourier features are single cosines with random phases
 (scikit-learn's RBFSampler). All methods return as many columns, degree · size + 1 at most. The
 paper's measure, the mean relative error of an entry, is beside the mean squared one. "By pairs" are
-Fourier features of cosines and sines, and the last column is `fp.rbf_kernel`. A table of its own, as
-in the paper's supplement, has Coreset-TS beside the optimal coefficients, which take all inner
-products where it takes those of ten centres. Writes docs/tables/poly-figure1.md and poly-optimal.md
-and draws docs/figures/poly-figure1.png; half an hour.
+Fourier features of cosines and sines, and the last column is `fp.rbf_kernel`. A table of its own,
+as in the paper's supplement, has Coreset-TS beside the optimal coefficients, which take all inner
+products where it takes those of ten centres. Writes docs/tables/poly-figure1.md and
+docs/tables/poly-optimal.md and draws docs/figures/poly-figure1.png. Takes a quarter of an hour on
+one core.
 
     FEWPAIRS_DATA=… python -m benchmarks.sketches.poly_figure1 [--quick] [--trials 100]
 """
