@@ -4,7 +4,7 @@ One option is changed at a time, on English Wikipedia, K = 200. The default numb
 the one that does best in the first column, on every second pair of MEN; the other columns took no
 part in that choice. The other defaults are the paper's, but for stop words: the paper removes them,
 the default keeps them, and some pairs have one (the share of MEN that is covered is in the last
-column). Writes docs/tables/word-vector-options.md; ten minutes on one core.
+column). Writes docs/tables/word-vector-options.md. Takes about ten minutes on one core.
 
     FEWPAIRS_DATA=… python -m benchmarks.word_vectors.options [--quick]
 """
@@ -58,11 +58,9 @@ def line(title: str, model: fp.DistanceGeometryVectors, counts: Cooccurrences, g
     model._place(counts, gram)  # noqa: SLF001 - one counting serves many settings
     seconds = time.process_time() - start
     vectors = model.vectors_
-    scores, covered = zip(
-        *(quality.similarity(vectors, n) for n in quality.SIMILARITY), strict=True
-    )
-    cells = [f"{score:.3f}" for score in (quality.half_of_men(vectors), *scores)]
-    return [title, f"{seconds:.1f}", *cells, f"{covered[0]:.1%}"]
+    found = [quality.similarity(vectors, name) for name in quality.SIMILARITY]
+    scores = [quality.half_of_men(vectors), *(score for score, _ in found)]
+    return [title, f"{seconds:.1f}", *(f"{score:.3f}" for score in scores), f"{found[0][1]:.1%}"]
 
 
 def main() -> None:

@@ -1,11 +1,11 @@
 """Protein properties from k-mer vectors trained on the spot, as in the paper's Table 4.
 
-Vectors of 3-mers (K = 64) are trained on 20,000 UniProt sequences. A 3-mer's neighbours are the w on
-each side, all alike ("flat", as in the paper), or those nearer more ("windows", our default for
-words). A protein is the mean of its 3-mers' vectors, from which a Gaussian process with a Matérn 5/2
-kernel predicts localization and T50, on the published split. The rival is gensim's doc2vec on the
-same sequences. Gaps in aligned sequences are left out. Writes docs/tables/proteins.md; half an hour,
-nearly all of it doc2vec's.
+Vectors of 3-mers (K = 64) are trained on 20,000 UniProt sequences. A 3-mer's neighbours are the w
+on each side, all alike ("flat", as in the paper), or those nearer more ("windows", our default for
+words). A protein is the mean of its 3-mers' vectors, from which a Gaussian process with a Matérn
+5/2 kernel predicts localization and T50, on the published split. The rival is gensim's doc2vec on
+the same sequences. Gaps in aligned sequences are left out. Writes docs/tables/proteins.md. Takes
+about half an hour on one core, nearly all of it doc2vec's.
 
     FEWPAIRS_DATA=… python -m benchmarks.word_vectors.proteins [--quick]
 """
