@@ -1,9 +1,11 @@
 """Protein properties from k-mer vectors trained on the spot, as in the paper's Table 4.
 
-Vectors of 3-mers (K = 64) are trained on 20,000 UniProt sequences. A protein is the mean of its
-3-mers' vectors, from which a Gaussian process with a Matérn 5/2 kernel predicts localization and
-T50, on the published split. The rival is gensim's doc2vec on the same sequences. Gaps in aligned
-sequences are left out. Writes docs/tables/proteins.md.
+Vectors of 3-mers (K = 64) are trained on 20,000 UniProt sequences. A 3-mer's neighbours are the w
+on each side, all alike ("flat", as in the paper), or those nearer more ("windows", our default for
+words). A protein is the mean of its 3-mers' vectors, from which a Gaussian process with a Matérn
+5/2 kernel predicts localization and T50, on the published split. The rival is gensim's doc2vec on
+the same sequences. Gaps in aligned sequences are left out. Writes docs/tables/proteins.md. Takes
+about half an hour on one core, nearly all of it doc2vec's.
 
     FEWPAIRS_DATA=… python -m benchmarks.word_vectors.proteins [--quick]
 """
@@ -28,9 +30,11 @@ from fewpairs import datasets
 
 K, DIMENSIONS = 3, 64
 OURS = {
-    "build-up, 4K references": {"references": "paper"},
-    "build-up, all 3-mers": {},
-    "build-up, all 3-mers, positive PMI": {"positive": True},
+    "build-up, 4K references": {"references": "paper", "weighting": "flat"},
+    "build-up, 4K references, windows": {"references": "paper"},
+    "build-up, all 3-mers": {"weighting": "flat"},
+    "build-up, all 3-mers, windows": {},
+    "build-up, all 3-mers, positive PMI": {"positive": True, "weighting": "flat"},
 }
 #: R² and MAE of localization, then of T50, as the paper prints them (trained on 524,529 sequences).
 PRINTED = {

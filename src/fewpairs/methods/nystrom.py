@@ -13,7 +13,7 @@ from math import ceil
 from typing import ClassVar
 
 import numpy as np
-from scipy.sparse.linalg import eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.methods.base import Fit, Method
@@ -22,9 +22,10 @@ from fewpairs.methods.options import FACTOR, FLAG, NUMBER, option
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.planner import Planner
 
-#: From this size on, the smallest eigenvalue comes from Lanczos iterations: there they are faster
-#: than a full decomposition, whose time grows like n³.
-_LARGE = 1500
+#: From this size on, the smallest eigenvalue comes from Lanczos iterations, n/300 rounds of them at
+#: most: so many take as long as a full decomposition, whose time grows like n³. Where many
+#: eigenvalues lie near the smallest, they would go on ten times as long.
+_LARGE, _SIZE_PER_ROUND = 1500, 300
 
 
 @dataclass(frozen=True)
@@ -138,9 +139,21 @@ def _rescaling(shifted: FloatArray, square: FloatArray) -> float:
 
 
 def smallest_eigenvalue(matrix: FloatArray) -> float:
-    """Return λmin of a symmetric matrix, by Lanczos iterations when it is large."""
-    if len(matrix) < _LARGE:
-        return float(np.linalg.eigvalsh(matrix)[0])
-    start = np.cos(np.arange(len(matrix)))  # fixed, so that the same run gives the same bits
-    found = eigsh(matrix, k=1, which="SA", v0=start, tol=1e-8, return_eigenvectors=False)
-    return float(found[0])
+    """Return λmin of a symmetric matrix, by Lanczos iterations when it is large and they end."""
+    n = len(matrix)
+    if n >= _LARGE:
+        start = np.cos(np.arange(n))  # fixed, so that the same run gives the same bits
+        try:
+            found = eigsh(
+                matrix,
+                k=1,
+                which="SA",
+                v0=start,
+                tol=1e-8,
+                maxiter=n // _SIZE_PER_ROUND,
+                return_eigenvectors=False,
+            )
+            return float(found[0])
+        except ArpackNoConvergence:
+            pass
+    return float(np.linalg.eigvalsh(matrix)[0])

@@ -12,6 +12,9 @@ from fewpairs.methods.fitted.weights import FOLDS, Normal
 
 #: Rows of the held-out columns that are predicted: enough for seventy candidates.
 _ROWS = 300
+#: From this many landmarks on, one fold is predicted instead of all five: it holds out 200 columns,
+#: as many as all folds of 200 landmarks do, and decompositions take most of the time by then.
+_MANY = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +68,10 @@ def landmark_folds(
     none = Normal(np.zeros(()), np.zeros(()))  # adding to it takes on the shape of the sum
     pairs = own = none
     block = left[some]
-    for fold in range(FOLDS):
+    s, n_held = len(across), 0
+    for fold in range(FOLDS if s < _MANY else 1):
         held = across[fold::FOLDS]
+        n_held += len(held)
         kept = np.setdiff1d(across, held)
         kept_rows = kept if square else np.setdiff1d(down, down[fold::FOLDS])
         cores = Cores.of(crossing[np.ix_(kept_rows, kept)], gap, symmetric=symmetric)
@@ -75,5 +80,4 @@ def landmark_folds(
         if square:
             guessed = cores.predictions(crossing[np.ix_(held, kept)], to_held)
             own = own.plus(guessed.T @ guessed, guessed.T @ np.diag(crossing)[held])
-    s = len(across)
-    return Folds(pairs.per(len(some) * s), own.per(s) if square else None)
+    return Folds(pairs.per(len(some) * n_held), own.per(n_held) if square else None)

@@ -200,11 +200,13 @@ def _stacked(
     nugget = total = 0.0
     for variant, (predictors, _) in zip(variants, made, strict=True):
         mine = weights[start : start + predictors.count]
+        start += predictors.count
+        if not mine.any():  # most kernels are of no use beside the others
+            continue
         betas = excerpt.spread(variant.betas)
         marks = excerpt.x_marks * betas, excerpt.y_marks * betas
         core += predictors.core(mine, lines.crossing, *marks)
         nugget, total = nugget + mine.sum() * predictors.nugget, total + mine.sum()
-        start += predictors.count
     s = len(lines.crossing)
     core[:s, :s] += cores.combined(weights[start:])
     nugget += weights[start:].sum() * cores.nugget(weights[start:])

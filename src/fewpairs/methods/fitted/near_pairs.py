@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -36,6 +36,8 @@ class Queue:
         Whether the last batch was worth it.
     last : int
         Place of the last pair that was bought; -1 for none.
+    expected : ndarray
+        What was believed of the first pairs.
     """
 
     rows: IntArray
@@ -43,6 +45,20 @@ class Queue:
     vectors: tuple[SingleArray, SingleArray]
     alive: bool = True
     last: int = -1
+    expected: FloatArray = field(default_factory=lambda: np.empty(0))
+
+    def believed_at(self, places: IntArray, believed: Entries) -> FloatArray:
+        """Return what is believed of some pairs, places in order.
+
+        It is worked out for twice as many pairs each time, so that an item with many of them is
+        multiplied by the core a few times, not in every batch.
+        """
+        start, end = len(self.expected), int(places[-1]) + 1
+        if end > start:
+            more = slice(start, min(max(end, 2 * start), len(self.rows)))
+            found = believed(self.rows[more], self.columns[more])
+            self.expected = np.concatenate([self.expected, found])
+        return self.expected[places]
 
 
 def buy_near_pairs(
@@ -125,7 +141,7 @@ def _buy(
             # pairs of a kind that is unseen no longer.
             stage.oracle.reveal(i, j)
             # NaN where one was skipped.
-            gain = orders * float(np.nansum((exact - believed(i, j)) ** 2))
+            gain = orders * float(np.nansum((exact - queue.believed_at(mine, believed)) ** 2))
             bought = np.concatenate([bought, known.keys_of(i, j)])
             queue.last = int(mine[-1])
             if gain * price / batch < gain_of_a_column(s, n, m) * squared_error:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
-from fewpairs.numerics import parts
+from fewpairs.numerics import exponent, parts
 
 
 class Lines(NamedTuple):
@@ -116,10 +116,9 @@ class Predictors:
         In single precision: predictors are weighed by these values, to two digits at best, and
         nothing in a run takes longer.
         """
-        in_basis = self._in_basis(lines)
         # Entries may be of any size within 1e±30; a power of two changes no digit.
-        unit = 2.0 ** np.frexp(max(float(np.abs(x).max(initial=0)) for x in in_basis))[1]
-        by_columns, by_rows, middle = (_single(x / unit) for x in in_basis)
+        unit = 2.0 ** max(exponent(x) for x in lines)
+        by_columns, by_rows, middle = self._in_single_basis(lines, unit)
         left = _single(items.left)
         right = left if items.right is items.left else _single(items.right)
         of_rows, of_columns = _single(self.left.damped), _single(self.right.damped)
@@ -157,6 +156,18 @@ class Predictors:
         same = lines.right is lines.left and self.left is self.right
         by_rows = by_columns if same else lines.right @ self.left.basis
         return by_columns, by_rows, self._middle(lines.crossing)
+
+    def _in_single_basis(
+        self, lines: Lines, unit: float
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the same in single precision, over a unit that keeps it in range."""
+        of_rows = _single(self.left.basis)
+        of_columns = of_rows if self.left is self.right else _single(self.right.basis)
+        by_columns = _single(lines.left / unit) @ of_columns
+        same = lines.right is lines.left and self.left is self.right
+        by_rows = by_columns if same else _single(lines.right / unit) @ of_rows
+        crossing = _single(less_nugget(lines.crossing, self.nugget) / unit)
+        return by_columns, by_rows, of_rows.T @ crossing @ of_columns
 
     def _middle(self, crossing: FloatArray) -> FloatArray:
         return np.asarray(self.left.basis.T @ less_nugget(crossing, self.nugget) @ self.right.basis)

@@ -14,8 +14,9 @@ from fewpairs.methods.fitted.guards import SanityCheck
 
 #: Parts of a cross-validation, of landmarks or of pairs.
 FOLDS = 5
-#: Fewer pairs than this agree with each other by chance too easily to prove anything.
-_HANDFUL = 10
+#: Fewer pairs than this agree with each other by chance too easily to prove anything, unless they
+#: agree to rounding, as in a constant matrix; two may do even that.
+_HANDFUL, _FEWEST, _ROUNDING = 10, 3, 1e-8
 #: Damping of the step towards negative weights, as shares of the mean eigenvalue.
 _STRENGTHS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 #: Directions of the equations below this share of the largest are rounding: Gram matrices have
@@ -231,16 +232,19 @@ def _trust(tuning: Tuning, rng: np.random.Generator) -> float:
 
     Each fifth of the pairs is predicted from the others, by guesses g of the values y. The factor
     that suits the guesses best is b = Σw·g·y / Σw·g²; taken are b less two of its standard errors,
-    because a few pairs may agree by chance.
+    because a few pairs may agree by chance. Of a handful all must be predicted to rounding.
     """
     count = len(tuning.values)
-    if count < _HANDFUL:
+    if count < _FEWEST:
         return 0.0
     everyone = np.arange(tuning.predictions.shape[1])
     folds = _folds(count, rng)
     guesses = np.zeros(count)
     for mine, normal in zip(folds, tuning.normals_without(folds, everyone), strict=True):
         guesses[mine] = tuning.predictions[mine] @ normal.non_negative()
+    if count < _HANDFUL:
+        allowed = _ROUNDING * float(np.abs(tuning.values).max())
+        return float(np.abs(guesses - tuning.values).max() <= allowed)
     size = float(tuning.weights @ guesses**2)
     if size == 0:
         return 0.0

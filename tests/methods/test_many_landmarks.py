@@ -1,0 +1,111 @@
+"""What is done otherwise with a thousand landmarks: the same answers, from less arithmetic."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from examples import symmetric_matrix
+
+import fewpairs as fp
+from fewpairs.error import profiles as profiles_room
+from fewpairs.methods import nystrom
+from fewpairs.methods.fitted import folds as folds_room
+from fewpairs.methods.fitted.cores import Cores, gap_of
+from fewpairs.methods.fitted.near_pairs import Queue
+
+
+@pytest.mark.parametrize("rank", [3, 12])
+def test_profiles_of_many_columns_have_the_same_products(monkeypatch, rank):
+    rng = np.random.default_rng(0)
+    columns = 5 + rng.normal(size=(200, rank)) @ rng.normal(size=(rank, 12))
+    rows = np.arange(3, 200)
+    before = profiles_room.profiles(columns, rows)
+    monkeypatch.setattr(profiles_room, "_MANY", 12)
+    after = profiles_room.profiles(columns, rows)
+    assert not np.allclose(before, after, atol=1e-3)  # other axes
+    np.testing.assert_allclose(after @ after.T, before @ before.T, atol=3e-6)
+
+
+def test_profiles_of_equal_items_are_zero(monkeypatch):
+    monkeypatch.setattr(profiles_room, "_MANY", 2)
+    assert not profiles_room.profiles(np.ones((9, 4)), np.arange(9)).any()
+
+
+def test_one_fold_holds_out_a_fifth_of_many_landmarks(monkeypatch):
+    matrix = symmetric_matrix(120)
+    landmarks, rows = np.arange(40), np.arange(40, 120)
+    left, crossing = matrix[:, landmarks], matrix[:40, :40]
+    gap = gap_of(crossing)
+    monkeypatch.setattr(folds_room, "_MANY", 40)
+    found = folds_room.landmark_folds(
+        left, crossing, rows, gap, np.random.default_rng(1), symmetric=True
+    )
+    rng = np.random.default_rng(1)
+    some, across = rng.permutation(rows), rng.permutation(40)
+    held, kept = across[::5], np.setdiff1d(across, across[::5])
+    cores = Cores.of(crossing[np.ix_(kept, kept)], gap, symmetric=True)
+    to_held = crossing[np.ix_(held, kept)]
+    rows_of = [np.repeat(left[[i]][:, kept], len(held), axis=0) for i in some]
+    told = np.stack([cores.predictions(row, to_held) for row in rows_of])
+    gram = np.einsum("ihc,ihd->cd", told, told) / told[..., 0].size
+    target = np.einsum("ihc,ih->c", told, left[np.ix_(some, held)]) / told[..., 0].size
+    scale = np.sqrt(np.outer(np.diag(gram), np.diag(gram)))
+    np.testing.assert_allclose(found.pairs.gram / scale, gram / scale, atol=1e-8)
+    np.testing.assert_allclose(found.pairs.target, target, rtol=1e-6)
+
+
+def test_one_fold_is_as_good_as_five(monkeypatch):
+    matrix = symmetric_matrix(200)
+
+    def error() -> float:
+        found = [
+            fp.approximate(
+                range(200), fp.Precomputed(matrix), landmarks=60, error_pairs=0, random_state=seed
+            ).to_dense()
+            for seed in range(4)
+        ]
+        return float(np.mean([np.linalg.norm(dense - matrix) for dense in found]))
+
+    five = error()
+    monkeypatch.setattr(folds_room, "_MANY", 20)
+    assert error() == pytest.approx(five, rel=0.03)
+
+
+def test_pairs_of_a_queue_are_believed_in_growing_windows():
+    rng = np.random.default_rng(0)
+    rows, columns = rng.integers(0, 50, (2, 1000))
+    asked = []
+
+    def believed(i, j):
+        asked.append(len(i))
+        return 100.0 * i + j
+
+    queue = Queue(rows, columns, (np.empty(0), np.empty(0)))
+    for start in range(0, 1000, 20):
+        mine = np.arange(start, start + 20, 2)
+        expected = 100.0 * rows[mine] + columns[mine]
+        np.testing.assert_array_equal(queue.believed_at(mine, believed), expected)
+    assert len(asked) <= 8
+    assert sum(asked) == 1000
+    assert asked[0] == 19  # no more than it takes where the first batch is the last
+
+
+def test_the_smallest_eigenvalue_is_found_where_lanczos_would_go_on(monkeypatch):
+    n = 300
+    rng = np.random.default_rng(0)
+    basis = np.linalg.qr(rng.normal(size=(n, n)))[0]
+    values = np.concatenate([-1 + 1e-6 * np.arange(n - 1), [1e3]])
+    matrix = (basis * values) @ basis.T
+    matrix = (matrix + matrix.T) / 2
+    monkeypatch.setattr(nystrom, "_LARGE", n)
+    assert nystrom.smallest_eigenvalue(matrix) == pytest.approx(-1, rel=1e-9)
+
+
+@pytest.mark.parametrize("n", [9, 20, 30])
+@pytest.mark.parametrize("value", [1.0, -2.5])
+def test_a_constant_matrix_is_found_from_three_landmarks(n, value):
+    matrix = np.full((n, n), value)
+    found = fp.approximate(
+        range(n), fp.Precomputed(matrix), landmarks=3, error_pairs=0, random_state=0
+    )
+    np.testing.assert_allclose(found.to_dense(), matrix, rtol=1e-6)
