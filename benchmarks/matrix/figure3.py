@@ -3,8 +3,8 @@
 Relative error of every method of the paper against the share of all pairs evaluated, on all tweets
 under Word Mover's similarity, stored matrices of real sentence-pair models and the random PSD
 control; spectra; histograms of the eigenvalues of SᵀKS. About half an hour of one core; stopped
-and started again with `--keep` it goes on. Writes docs/tables/figure3.md, and draws docs/figures/figure1.png,
-docs/figures/figure2.png and docs/figures/figure3.png.
+and started again with `--keep` it goes on. Writes docs/tables/figure3.md, and draws
+docs/figures/figure1.png, docs/figures/figure2.png and docs/figures/figure3.png.
 
     FEWPAIRS_DATA=… python -m benchmarks.matrix.figure3 [--quick] [--keep FILE]
 """
@@ -87,6 +87,16 @@ def measured(matrix: np.ndarray, name: str, trials: int) -> dict[str, list]:
     return results
 
 
+def done(kept: Kept, title: str, matrix: np.ndarray, *, quick: bool) -> dict[str, dict]:
+    """Results of all methods; what is kept is not computed again."""
+    trials = 3 if quick or len(matrix) > LARGE else TRIALS
+    for name in METHODS:
+        if f"{title}|{name}|{trials}" not in kept:
+            kept.add(f"{title}|{name}|{trials}", measured(matrix, name, trials))
+            print(title, name, flush=True)
+    return {name: kept[f"{title}|{name}|{trials}"] for name in METHODS}
+
+
 def curves(results):
     """Shares of pairs, mean errors and their spreads, by method, for `plot_errors`."""
     names = [name for name in METHODS if name != "optimal"]
@@ -122,13 +132,13 @@ def verdicts(rows: dict[tuple[str, float], dict[str, float]]) -> str:
     coded = sum(means["SMS (as coded)"] > 1 for means in text.values())
     same = sum(means["StaCUR(s)"] < means["StaCUR(d), s/2 + s/2"] for means in text.values())
     twice = sum(means["StaCUR(s)"] < means["StaCUR(d), s + s"] for means in text.values())
+    ranking = ", ".join(f"{name} in {count}" for name, count in best.most_common())
     return (
-        f"Of {len(text)} cells of text matrices: Nyström's error is below 1 in {below}; the best of "
-        f"the family is {', '.join(f'{name} in {count}' for name, count in best.most_common())}. "
-        f"SMS is above 1, worse than predicting zero, in {sms} (Algorithm 1) and {coded} (as "
-        f"coded). From s/n = 0.3 on SiCUR is behind some SMS on: {', '.join(behind) or 'none'}. "
-        f"StaCUR(s) is ahead of StaCUR(d) in {same} at equal evaluations, and in {twice} where "
-        f"StaCUR(d) has twice as many."
+        f"Of {len(text)} cells of text matrices: Nyström's error is below 1 in {below}; the best "
+        f"of the family is {ranking}. SMS is above 1, worse than predicting zero, in {sms} "
+        f"(Algorithm 1) and {coded} (as coded). From s/n = 0.3 on SiCUR is behind some SMS on: "
+        f"{', '.join(behind) or 'none'}. StaCUR(s) is ahead of StaCUR(d) in {same} at equal "
+        f"evaluations, and in {twice} where StaCUR(d) has twice as many."
     )
 
 
@@ -167,6 +177,7 @@ def draw_spectra(matrices) -> None:
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--keep", type=Path, help="a file for what is done, to go on from")
+    parser.add_argument("--only", nargs="*", help="do these matrices, and print nothing")
     options = parser.parse_args()
     need_data()
     kept = Kept(options.keep, "methods")
@@ -178,16 +189,16 @@ def main() -> None:
         matrices = {title: matrices[title] for title in titles[-2:]}
     else:
         matrices = {"TWITTER, WMD": twitter()} | matrices
+    if options.only:
+        for title in options.only:
+            done(kept, title, matrices[title], quick=options.quick)
+        return
+    if not options.quick:
         draw_spectra(matrices)
     figure, axes = plt.subplots(5, 3, figsize=(14, 18), layout="constrained")
     rows, means = [], {}
     for axis, (title, matrix) in zip(axes.flat, matrices.items(), strict=False):
-        trials = 3 if options.quick or len(matrix) > LARGE else TRIALS
-        for name in METHODS:
-            if f"{title}|{name}|{trials}" not in kept:
-                kept.add(f"{title}|{name}|{trials}", measured(matrix, name, trials))
-                print(title, name, flush=True)
-        results = {name: kept[f"{title}|{name}|{trials}"] for name in METHODS}
+        results = done(kept, title, matrix, quick=options.quick)
         plot_errors(curves(results), title=title, highest=1.5, legend=False, ax=axis)
         for size in SIZES:
             found = {name: results[name][str(size)] for name in METHODS}

@@ -68,7 +68,9 @@ def spread(found: tuple[float, float, int] | None) -> str:
 def written(kept: Kept) -> str:
     """The whole page, of what there is."""
     names = [name for name in SETS if f"{name}|facts" in kept]
-    sizes = [size for size in (64, *SIZES) if any(f"{n}|{size}|WME|0" in kept for n in names)]
+    sizes = [
+        size for size in (64, *SIZES) if any(f"{n}|{size}|SMS-Nyström|0" in kept for n in names)
+    ]
     facts = {name: kept[f"{name}|facts"] for name in names}
     hours = {n: f[3] * f[0] * (f[0] - 1) / 2 / 3600 for n, f in facts.items()}
     accuracy = [["kNN-WMD", ""]]
@@ -87,7 +89,7 @@ def written(kept: Kept) -> str:
     return TEXT.format(
         documents=", ".join(f"{n} {f[0]:,}: {f[1]:,} for training" for n, f in facts.items()),
         seeds=max(
-            (m[2] for n in names if (m := mean(kept, f"{n}|{first}|WME")) is not None), default=0
+            (m[2] for n in names if (m := mean(kept, f"{n}|{first}|SMS-Nyström")) is not None), default=0
         ),
         small=" and ".join(str(s) for s in sizes if SIZES.get(s) != "large") or "nothing",
         large=" and ".join(f"{s:,}" for s in sizes if SIZES.get(s) == "large") or "nothing",

@@ -87,16 +87,18 @@ class Corpus:
 
         The words of the pool's first documents, which every split trains on, say where they lie.
         """
-        some = self.documents[self.pool[:ALWAYS]]
+        some = self.documents[self.pool[: self.always]]
+        like = fp.WordMoverEmbedding(vectors())
 
         def compute(begin: int) -> np.ndarray:
             model = fp.WordMoverEmbedding(
-                vectors(), STEP, max_words=max_words, gamma=UNIT, normalize=True, random_state=begin
+                vectors(), STEP, max_words=max_words, gamma=UNIT, random_state=begin
             )
             features = model.fit(some).transform(self.documents)
             return -np.log(features * np.sqrt(STEP)) / UNIT
 
-        return self._kept(f"random-{max_words}", count, compute)
+        title = f"random-{like.drawing}-{'unit' if like.normalize else 'given'}-{max_words}"
+        return self._kept(title, count, compute)
 
     def _kept(self, title: str, count: int, compute) -> tuple[np.ndarray, float]:
         parts, seconds = [], []

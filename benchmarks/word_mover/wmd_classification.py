@@ -120,7 +120,9 @@ def from_all_pairs(title: str, distances: Distances, size: int, seed: int) -> di
             "arithmetic": taken}  # fmt: skip
 
 
-def run(name: str, whole: Corpus, size: int, seeds: int, kept: Kept) -> None:
+def run(
+    name: str, whole: Corpus, size: int, seeds: int, kept: Kept, titles: tuple[str, ...]
+) -> None:
     """Everything of one data set that is not there yet."""
     n = len(whole.texts)
     all_pairs = n <= MOST_FOR_ALL_PAIRS
@@ -129,7 +131,7 @@ def run(name: str, whole: Corpus, size: int, seeds: int, kept: Kept) -> None:
     kept.add(f"{name}|facts", [n, round(0.7 * n) if whole.published is None else whole.published,
                                length, distances.seconds_each])  # fmt: skip
     splits = range(1 if whole.published is not None else seeds)
-    for title in ("WME", *METHODS):
+    for title in titles:
         part = f"{name}|{size}|{title}"
         if f"{part}|choice" not in kept:
             kept.add(f"{part}|choice", choose(title, distances, size))
@@ -151,6 +153,8 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", choices=list(SETS), help="these data sets")
     parser.add_argument("--size", type=int, default=512, help="landmarks, and random documents")
     parser.add_argument("--seeds", type=int, default=3, help="splits of sets without one")
+    titles = [*METHODS, "WME"]
+    parser.add_argument("--methods", nargs="*", choices=titles, default=titles)
     parser.add_argument("--neighbours", action="store_true", help="kNN-WMD as well")
     parser.add_argument("--print", action="store_true", help="compute nothing: print what is kept")
     parser.add_argument("--cache", help="folder for distances and results; else FEWPAIRS_CACHE")
@@ -164,7 +168,7 @@ def main() -> None:
     kept = Kept(folder / "classification.jsonl", "methods", "transport")
     for name in [] if options.print else options.only or list(SETS):
         whole = corpus(name, folder, most=600 if options.quick else None)
-        run(name, whole, options.size, options.seeds, kept)
+        run(name, whole, options.size, options.seeds, kept, tuple(options.methods))
         if options.neighbours and f"{name}|kNN-WMD|0" not in kept:
             kept.add(f"{name}|kNN-WMD|0", nearest(whole, 0))
             print(name, "kNN-WMD", kept[f"{name}|kNN-WMD|0"], flush=True)
