@@ -88,9 +88,7 @@ def written(kept: Kept) -> str:
     first = min((s for s in sizes if s >= 512), default=max(sizes))
     return TEXT.format(
         documents=", ".join(f"{n} {f[0]:,}: {f[1]:,} for training" for n, f in facts.items()),
-        seeds=max(
-            (m[2] for n in names if (m := mean(kept, f"{n}|{first}|SMS-Nyström")) is not None), default=0
-        ),
+        seeds=max(m[2] for n in names if (m := mean(kept, f"{n}|{first}|SMS-Nyström"))),
         small=" and ".join(str(s) for s in sizes if SIZES.get(s) != "large") or "nothing",
         large=" and ".join(f"{s:,}" for s in sizes if SIZES.get(s) == "large") or "nothing",
         hours=", ".join(f"{n} {h:.1f}" for n, h in hours.items()),
