@@ -101,6 +101,7 @@ class Corpus:
         return self._kept(title, count, compute)
 
     def _kept(self, title: str, count: int, compute) -> tuple[np.ndarray, float]:
+        self.cache.mkdir(parents=True, exist_ok=True)
         parts, seconds = [], []
         for begin in range(0, count, STEP):
             path = self.cache / f"{self.name}-{self.fingerprint}-{title}-{begin:05d}.npz"
@@ -134,7 +135,6 @@ def corpus(name: str, cache: Path, *, most: int | None = None, headers: bool = F
     texts = [read(record["text"]) for record in flat]
     labels = np.array([record["label"] for record in flat])
     published = len(records[0]) if len(records) > 1 else None
-    cache.mkdir(parents=True, exist_ok=True)
     return Corpus(name, texts, labels, published, cache, headers)
 
 
