@@ -13,11 +13,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.svm import LinearSVC
 
+import fewpairs as fp
 from benchmarks.__main__ import benchmarks, subjects
 from benchmarks.reliability import fuzz
-from benchmarks.shared import fuzz_process, kept, tables
+from benchmarks.shared import corpora, fuzz_process, kept, tables
+from benchmarks.shared.document_features import Distances
 from benchmarks.shared.fourier_features import fourier_features
+from benchmarks.shared.linear_svm import LinearSVM
 
 ROOT = Path(__file__).resolve().parent.parent
 NAMES = [f"benchmarks.{s.name}.{path.stem}" for s in subjects() for path in benchmarks(s)]
@@ -57,6 +61,61 @@ def test_a_stopped_benchmark_goes_on_unless_the_code_has_changed(tmp_path, monke
     nothing = kept.Kept(None)
     nothing.add("one", 1)
     assert nothing["one"] == 1
+
+
+def test_parts_outlast_changes_of_rooms_that_they_do_not_use(tmp_path):
+    path = tmp_path / "parts"
+    kept.Kept(path, "methods").add("one", 1)
+    assert kept.Kept(path, "methods")["one"] == 1
+    assert "one" not in kept.Kept(path, "text")
+    assert "one" not in kept.Kept(path)
+
+
+@pytest.mark.parametrize("cost", [0.1, 10.0, 1e4])
+def test_the_linear_svm_is_that_of_liblinear(cost):
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 4, 400)
+    rows = rng.normal(size=(4, 30))[labels] + 6 * rng.normal(size=(400, 30))
+    rows -= rows.mean(axis=0)
+    rows /= np.sqrt((rows**2).sum(axis=1).mean())
+    ours = LinearSVM(rows, labels)
+    weights = ours.fit(cost)
+    theirs = LinearSVC(C=cost, dual=False, tol=1e-6, max_iter=10_000).fit(rows, labels)
+    best = np.vstack([ours.axes.T @ theirs.coef_.T, theirs.intercept_])
+
+    def loss(weights):
+        slack = np.maximum(1 - ours.signs * (ours.rows @ weights), 0)
+        return (weights**2).sum() / 2 + cost * (slack**2).sum()
+
+    assert loss(weights) == pytest.approx(loss(best), rel=1e-3)
+    same = ours.score(weights, rows, theirs.predict(rows))
+    assert same > 0.98
+
+
+def test_distances_of_whole_sets_are_computed_once(tmp_path):
+    words = [f"w{k}" for k in range(30)]
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(words, 4)) for _ in range(40)]
+    table = fp.WordVectors(words, rng.normal(size=(30, 3)))
+    whole = corpora.Corpus("TINY", texts, np.arange(40) % 2, None, tmp_path)
+    vars(whole)["documents"] = fp.Documents.of(texts, table)
+    vars(whole)["fingerprint"] = "here"
+    columns, _ = whole.landmark_columns(10)
+    exact = fp.wmd(whole.documents, whole.documents[whole.pool[:10]])
+    np.testing.assert_allclose(columns, exact, rtol=1e-6)
+    (path,) = tmp_path.glob("*.npz")
+    before = path.stat().st_mtime_ns
+    np.testing.assert_array_equal(whole.landmark_columns(10)[0], columns)
+    assert path.stat().st_mtime_ns == before
+    train, test = whole.split(3)
+    assert sorted([*train, *test]) == list(range(40))
+    assert len(train) == 28
+    assert set(whole.pool[:10]) <= set(train)
+    # Known columns are looked up, others are computed, and both make one block.
+    distances = Distances(whole, 10)
+    left, right = whole.pool[5:20], whole.pool[8:30]
+    expected = fp.wmd(whole.documents[left], whole.documents[right])
+    np.testing.assert_allclose(distances.block(left, right), expected, rtol=1e-5, atol=1e-6)
 
 
 def test_fourier_features_approach_the_gaussian_kernel():

@@ -14,7 +14,10 @@ mpl.use("Agg")
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted(
-    [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "recipes").glob("*.md")]
+    [
+        ROOT / "README.md",
+        *(path for f in ("", "recipes", "papers") for path in (ROOT / "docs" / f).glob("*.md")),
+    ]
 )
 TABLES = sorted((ROOT / "docs" / "tables").glob("*.md"))
 BENCHMARKS = [path for subject in subjects() for path in benchmarks(subject)]

@@ -11,10 +11,15 @@ from typing import Any
 import fewpairs
 
 
-def code() -> str:
-    """A word for the code of fewpairs, the same whatever its comments and line breaks are."""
+def code(*rooms: str) -> str:
+    """A word for the code of fewpairs, the same whatever its comments and line breaks are.
+
+    Given rooms, for their code alone: a benchmark that uses nothing else need not begin again when
+    other rooms change.
+    """
     folder = Path(fewpairs.__file__).parent
-    texts = [path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*.py"))]
+    paths = [path for room in rooms or ("",) for path in sorted((folder / room).rglob("*.py"))]
+    texts = [path.read_text(encoding="utf-8") for path in paths]
     return hashlib.sha256("".join(ast.dump(ast.parse(t)) for t in texts).encode()).hexdigest()[:16]
 
 
@@ -25,10 +30,12 @@ class Kept:
     ----------
     path : Path or None
         A file with a line for each part; None keeps nothing.
+    *rooms : str
+        The rooms whose code makes the results; all of them, if none is named.
     """
 
-    def __init__(self, path: Path | None) -> None:
-        self.path, self._code = path, code()
+    def __init__(self, path: Path | None, *rooms: str) -> None:
+        self.path, self._code = path, code(*rooms)
         self._results: dict[str, Any] = {}
         if path is not None and path.exists():
             for line in path.read_text(encoding="utf-8").splitlines():

@@ -69,7 +69,12 @@ class Task:
         start = time.perf_counter()
         gamma = 0.01  # small, so that no exponential underflows
         model = fp.WordMoverEmbedding(
-            vectors(), MOST_FEATURES, gamma=gamma, center=True, random_state=self.seed, n_jobs=2
+            vectors(),
+            MOST_FEATURES,
+            gamma=gamma,
+            drawing="centred-box",
+            random_state=self.seed,
+            n_jobs=2,
         )
         features = model.fit(self.documents[self.train]).transform(self.documents)
         taken = time.perf_counter() - start

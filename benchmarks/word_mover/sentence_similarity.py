@@ -86,7 +86,12 @@ def exact(part: str, stop: str, weights: str, gamma: float = UNIT) -> np.ndarray
 def embed(part: str, size: int, seed: int, center: bool, *reading: str) -> np.ndarray:
     """Features exp(−UNIT·WMD) to random documents."""
     model = fp.WordMoverEmbedding(
-        vectors(), size, gamma=UNIT, center=center, random_state=seed, n_jobs=2
+        vectors(),
+        size,
+        gamma=UNIT,
+        drawing="centred-box" if center else "box",
+        random_state=seed,
+        n_jobs=2,
     )
     model.fit(bags("train", *reading))
     return model.transform(bags(part, *reading)) * np.sqrt(size)

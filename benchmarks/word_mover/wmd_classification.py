@@ -1,153 +1,93 @@
-"""Classify documents by Word Mover's similarity, as in the papers.
+"""Classify all documents of the papers' sets by Word Mover's similarity.
 
-A LinearSVC on the features of every method; γ, the rank and C are chosen by cross-validation on the
-training part alone. All distances of a data set are computed once, and looked up afterwards, so
-"seconds" are worked out: the evaluations spent, at the measured price of one (two threads), plus
-the method's own arithmetic and the final classifier, without the searches for γ, rank and C. Writes
+Tables 2 and 6 and Figure 7 of *Sublinear Time Approximation of Text Similarity Matrices*, Table 2
+of *Word Mover's Embedding*. A linear SVM on centred features; γ, D and C are chosen on training
+documents, for every method at the size that is used. Distances come from the files of
+wmd_columns.py; results are kept beside them, and what is there is not computed again. With 512
+columns two hours on one core, half an hour of it for the columns. Writes
 docs/tables/wmd-classification.md.
 
-    FEWPAIRS_DATA=… python -m benchmarks.word_mover.wmd_classification [--quick] [--only NAME …]
+    FEWPAIRS_DATA=… FEWPAIRS_CACHE=… python -m benchmarks.word_mover.wmd_classification
+        [--quick] [--only NAME …] [--size N] [--seeds N] [--print]
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.svm import SVC, LinearSVC
+from threadpoolctl import threadpool_limits
 
 import fewpairs as fp
+from benchmarks.shared.classification_report import ALL_PAIRS, written
 from benchmarks.shared.command import arguments, need_data
-from benchmarks.shared.papers import PRINTED
-from benchmarks.shared.tables import publish, table
-from benchmarks.shared.tasks import MOST_FEATURES, SETS, Task, has_published_split, load
-from benchmarks.shared.texts import stop_words
-from fewpairs.text.tokens import tokenize
+from benchmarks.shared.corpora import Corpus, cache_folder, corpus
+from benchmarks.shared.document_features import (
+    GAMMAS,
+    METHODS,
+    Choice,
+    Distances,
+    choose,
+    landmark_features,
+    random_features,
+)
+from benchmarks.shared.kept import Kept
+from benchmarks.shared.linear_svm import accuracies
+from benchmarks.shared.tables import publish
+from benchmarks.shared.tasks import SETS
 
-#: Landmarks at most; the embedding may have more features.
-MOST_COLUMNS = 1500
-GAMMAS = (0.1, 0.2, 0.4, 0.8, 1.6)
-COSTS = (0.3, 3, 30)
-METHODS = {
-    "WME": None,
-    "Nyström": "nystrom",
-    "SMS-Nyström": "sms",
-    "SiCUR": "sicur",
-    "StaCUR": "stacur",
-    "fitted": "fitted",
-}
-
-
-class Features(NamedTuple):
-    """Rows for all documents, how many distances they took, and for how many seconds."""
-
-    rows: np.ndarray
-    evaluations: int
-    seconds: float
+#: The largest number of documents whose pairs are all evaluated.
+MOST_FOR_ALL_PAIRS = 3200
 
 
-class Result(NamedTuple):
-    """One line of the table, for one seed."""
-
-    accuracy: float
-    evaluations: int
-    seconds: float
-
-
-def features(title: str, task: Task, gamma: float, rank: int) -> Features:
-    """Features of one method: fitted to the training part, then for all documents."""
-    if METHODS[title] is None:
-        distances, each = task.random_distances
-        rows = np.exp(-gamma * distances[:, :rank]) / np.sqrt(rank)
-        return Features(rows, rows.size, rows.size * each)
-    kernel = np.exp(-gamma * task.distances)
-
-    def look_up(left, right):
-        return kernel[np.ix_(left, right)]
-
-    similarity = fp.similarity(look_up, kind="block", symmetric=True, name="exp(-gamma WMD)")
-    start = time.perf_counter()
-    model = fp.SimilarityFeatures(similarity, rank, method=METHODS[title], random_state=task.seed)
-    train = model.fit_transform(list(range(task.n_train)))
-    test = model.transform(list(range(task.n_train, len(task.labels))))
-    spent = model.evaluations_ + len(model.landmark_indices_) * len(test)
-    seconds = time.perf_counter() - start + spent * task.seconds_each
-    return Features(np.vstack([train, test]), spent, seconds)
-
-
-def scaled(rows: np.ndarray, task: Task) -> np.ndarray:
-    """One scale for all features, so that C means the same for every method and rank."""
-    return rows / np.sqrt((rows[task.train] ** 2).sum(axis=1).mean())
-
-
-def machine(cost: float) -> LinearSVC:
-    """The classifier; its primal solver is several times faster here than the dual one."""
-    return LinearSVC(C=cost, dual=False, tol=1e-2)
+def compared(
+    title: str, choice: Choice, distances: Distances, size: int, seed: int
+) -> dict[str, float]:
+    """Accuracy and price of one method on one split."""
+    whole = distances.corpus
+    train, test = whole.split(seed)
+    if whole.published is not None:
+        # Landmarks are the first of the pool, so these come first.
+        train = whole.pool
+    if title == "WME":
+        both = np.concatenate([train, test])
+        made = random_features(whole, choice.gamma, size, choice.max_words, both)
+        each = whole.random_columns(size, choice.max_words)[1]
+    else:
+        made = landmark_features(title, distances, choice.gamma, size, train, test)
+        each = distances.seconds_each
+    n, labels = len(train), whole.labels
+    start = time.process_time()
+    right = accuracies(made.rows[:n], labels[train], made.rows[n:], labels[test])
+    taken = time.process_time() - start
+    return {
+        "test": right[0],
+        "train": right[1],
+        "cost": right[2],
+        "gamma": choice.gamma,
+        "D": choice.max_words,
+        "evaluations": made.evaluations,
+        "distances": made.evaluations * each,
+        "arithmetic": made.seconds,
+        "classifier": taken,
+    }
 
 
-def choices(title: str, task: Task) -> tuple[float, float]:
-    """Choose γ and C on at most 1,000 training documents, at rank 128."""
-    few = slice(0, min(1000, task.n_train))
-    found = {}
-    for gamma in GAMMAS:
-        rows = scaled(features(title, task, gamma, 128).rows, task)[few]
-        model = GridSearchCV(machine(1.0), {"C": COSTS}, cv=3, n_jobs=2)
-        model.fit(rows, task.labels[few])
-        found[model.best_score_] = gamma, model.best_params_["C"]
-    return found[max(found)]
+def nearest(whole: Corpus, seed: int) -> dict[str, float]:
+    """kNN-WMD by pruned exact search; k by leaving one out, among documents always trained on."""
+    train, test = whole.split(seed)
+    known = whole.documents[whole.pool[: min(whole.always, 1000)]]
+    labels = whole.labels[whole.pool[: len(known)]]
+    near = fp.wmd_neighbors(known, k=19).indices
+    best = max((1, 3, 5, 9, 19), key=lambda k: (vote(labels, near, k) == labels).mean())
+    start = time.process_time()
+    found = fp.wmd_neighbors(whole.documents[train], whole.documents[test], k=best)
+    taken = time.process_time() - start
+    right = vote(whole.labels[train], found.indices, best) == whole.labels[test]
+    return {"test": 100 * right.mean(), "k": best, "evaluations": found.solved, "distances": taken}
 
 
-def classified(made: list[Features], task: Task, cost: float) -> Result:
-    """Score on the test part the features that do best in cross-validation."""
-    train = task.labels[task.train]
-    ready = [scaled(one.rows, task) for one in made]
-    scores = [0.0]
-    if len(made) > 1:
-        scores = [
-            cross_val_score(machine(cost), rows[task.train], train, cv=3, n_jobs=2).mean()
-            for rows in ready
-        ]
-    best = int(np.argmax(scores))
-    start = time.perf_counter()
-    model = machine(cost).fit(ready[best][task.train], train)
-    accuracy = model.score(ready[best][task.test], task.labels[task.test])
-    seconds = made[best].seconds + time.perf_counter() - start
-    return Result(accuracy, made[best].evaluations, seconds)
-
-
-def plain_baseline(task: Task) -> Result:
-    """A linear SVM on TF-IDF: what no similarity of pairs is needed for."""
-    start = time.perf_counter()
-    stopped = set(stop_words())
-    words = TfidfVectorizer(
-        sublinear_tf=True, analyzer=lambda text: [t for t in tokenize(text) if t not in stopped]
-    )
-    train = words.fit_transform(task.texts[task.train])
-    model = GridSearchCV(LinearSVC(dual="auto"), {"C": COSTS}, cv=3)
-    model.fit(train, task.labels[task.train])
-    score = model.score(words.transform(task.texts[task.test]), task.labels[task.test])
-    return Result(float(score), 0, time.perf_counter() - start)
-
-
-def neighbours(task: Task) -> Result:
-    """kNN-WMD by pruned exact search, k chosen by leaving one out."""
-    start = time.perf_counter()
-    labels = task.labels[task.train]
-    found = fp.wmd_neighbors(task.documents[task.train], task.documents[task.test], k=19, n_jobs=2)
-    taken = time.perf_counter() - start
-    own = task.distances[task.train, task.train].copy()
-    np.fill_diagonal(own, np.inf)
-    near = np.argsort(own, axis=1)[:, :19]
-    best = max((1, 3, 5, 9, 19), key=lambda k: (_vote(labels, near, k) == labels).mean())
-    score = (_vote(labels, found.indices, best) == task.labels[task.test]).mean()
-    return Result(float(score), found.solved, taken)
-
-
-def _vote(labels: np.ndarray, near: np.ndarray, k: int) -> np.ndarray:
+def vote(labels: np.ndarray, near: np.ndarray, k: int) -> np.ndarray:
     names, codes = np.unique(labels, return_inverse=True)
     votes = np.zeros((len(near), len(names)))
     for rank in range(k):  # nearer ones break ties
@@ -155,93 +95,89 @@ def _vote(labels: np.ndarray, near: np.ndarray, k: int) -> np.ndarray:
     return names[votes.argmax(axis=1)]
 
 
-def exact_kernel(task: Task, gamma: float) -> Result:
-    """An SVM on all pairs."""
-    start = time.perf_counter()
-    n = len(task.labels)
-    kernel = np.exp(-gamma * task.distances)
-    model = GridSearchCV(SVC(kernel="precomputed"), {"C": COSTS}, cv=3, n_jobs=2)
-    model.fit(kernel[task.train, task.train], task.labels[task.train])
-    score = model.score(kernel[task.test, task.train], task.labels[task.test])
-    spent = n * (n - 1) // 2
-    return Result(score, spent, time.perf_counter() - start + spent * task.seconds_each)
-
-
-def optimal(task: Task, gamma: float, cost: float, ranks: list[int]) -> Result:
-    """The best features of those ranks, from all pairs."""
-    start = time.perf_counter()
-    ranks = sorted({min(rank, len(task.labels)) for rank in ranks})
-    values, basis = np.linalg.eigh(np.exp(-gamma * task.distances))
-    order = np.argsort(-values)
-    whole = (basis * np.sqrt(np.maximum(values, 0)))[:, order]
+def from_all_pairs(title: str, distances: Distances, size: int, seed: int) -> dict[str, float]:
+    """Features of all pairs: the optimal ones of a size, or as many as there are."""
+    whole = distances.corpus
+    train, test = whole.split(seed)
+    order = np.concatenate([train, test])
+    n, labels, found = len(train), whole.labels[order], {}
+    start = time.process_time()
+    for gamma in GAMMAS:
+        values, basis = np.linalg.eigh(np.exp(-gamma * distances.block(order, order)))
+        kept = np.argsort(-values)[: size if title == "Optimal" else len(values)]
+        rows = basis[:, kept] * np.sqrt(np.maximum(values[kept], 0))
+        # γ by what is known of training documents, as for the others.
+        held = np.arange(n) % 4 == 0
+        guess = accuracies(rows[:n][~held], labels[:n][~held], rows[:n][held], labels[:n][held])
+        found[gamma] = guess[0], rows
+    gamma = max(found, key=lambda g: found[g][0])
+    rows = found[gamma][1]
+    right = accuracies(rows[:n], labels[:n], rows[n:], labels[n:])
     spent = len(order) * (len(order) - 1) // 2
-    seconds = time.perf_counter() - start + spent * task.seconds_each
-    made = [Features(whole[:, :rank], spent, seconds) for rank in ranks]
-    return classified(made, task, cost)
+    taken = time.process_time() - start
+    return {"test": right[0], "train": right[1], "cost": right[2], "gamma": gamma,
+            "evaluations": spent, "distances": spent * distances.seconds_each,
+            "arithmetic": taken}  # fmt: skip
 
 
-def runs(task: Task, ranks: dict[str, list[int]]) -> Iterator[tuple[str, str, Result]]:
-    """(rank label, method, result) of every run of one seed."""
-    yield "–", "TF-IDF", plain_baseline(task)
-    yield "–", "kNN-WMD", neighbours(task)
-    chosen = {title: choices(title, task) for title in METHODS}
-    for label, sizes in ranks.items():
-        for title, (gamma, cost) in chosen.items():
-            most = MOST_FEATURES if title == "WME" else min(round(0.7 * task.n_train), MOST_COLUMNS)
-            allowed = sorted({min(size, most) for size in sizes})
-            made = [features(title, task, gamma, size) for size in allowed]
-            yield label, title, classified(made, task, cost)
-        fitting = [size for size in sizes if size <= MOST_COLUMNS]
-        yield label, "Optimal", optimal(task, *chosen["fitted"], fitting)
-    yield "–", "exact kernel", exact_kernel(task, chosen["fitted"][0])
-
-
-def rows_of(name: str, most: int | None, seeds: range, ranks: dict[str, list[int]]) -> Iterator:
-    """Lines of the table for one data set."""
-    whole = load(name, most)
-    found: dict[tuple[str, str], list[Result]] = {}
-    for seed in seeds:
-        task = whole.shuffled(seed, split=not has_published_split(name))
-        for label, title, result in runs(task, ranks):
-            found.setdefault((label, title), []).append(result)
-    for label in ("–", *ranks):
-        for (of, title), results in found.items():
-            if of == label:
-                accuracy, spent, seconds = np.array(results).T
-                shown = f"{100 * accuracy.mean():.1f} ± {100 * accuracy.std():.1f}"
-                cells = [shown, PRINTED.get((name, label, title), "")]
-                cells += [f"{spent.mean() / 1e6:.2f}", f"{seconds.mean():.1f}"]
-                yield [f"{name} ({len(whole.labels):,})", label, title, *cells]
+def run(
+    name: str, whole: Corpus, size: int, seeds: int, kept: Kept, titles: tuple[str, ...]
+) -> None:
+    """Everything of one data set that is not there yet."""
+    n = len(whole.texts)
+    all_pairs = n <= MOST_FOR_ALL_PAIRS
+    distances = Distances(whole, n if all_pairs else size)
+    length = np.diff(whole.documents.starts).mean()
+    kept.add(f"{name}|facts", [n, round(0.7 * n) if whole.published is None else whole.published,
+                               length, distances.seconds_each])  # fmt: skip
+    splits = range(1 if whole.published is not None else seeds)
+    for title in titles:
+        part = f"{name}|{size}|{title}"
+        if f"{part}|choice" not in kept:
+            kept.add(f"{part}|choice", choose(title, distances, size))
+        choice = Choice(*kept[f"{part}|choice"])
+        for seed in splits:
+            if f"{part}|{seed}" not in kept:
+                kept.add(f"{part}|{seed}", compared(title, choice, distances, size, seed))
+                print(f"{part}|{seed}", kept[f"{part}|{seed}"], flush=True)
+    for title in ALL_PAIRS if all_pairs else ():
+        for seed in splits:
+            part = f"{name}|{size}|{title}|{seed}"
+            if part not in kept:
+                kept.add(part, from_all_pairs(title, distances, size, seed))
+                print(part, kept[part], flush=True)
 
 
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--only", nargs="*", choices=list(SETS), help="these data sets")
-    parser.add_argument(
-        "--most", type=int, default=2400, help="documents of each set but TWITTER, at most"
-    )
-    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--size", type=int, default=512, help="landmarks, and random documents")
+    parser.add_argument("--seeds", type=int, default=3, help="splits of sets without one")
+    titles = [*METHODS, "WME"]
+    parser.add_argument("--methods", nargs="*", choices=titles, default=titles)
+    parser.add_argument("--neighbours", action="store_true", help="kNN-WMD as well")
+    parser.add_argument("--print", action="store_true", help="compute nothing: print what is kept")
+    parser.add_argument("--cache", help="folder for distances and results; else FEWPAIRS_CACHE")
     options = parser.parse_args()
     need_data()
-    ranks = {"small": [256, 512], "large": [MOST_COLUMNS, MOST_FEATURES]}
+    folder = cache_folder(options.cache)
     if options.quick:
-        options.most, options.seeds, ranks = 1000, 1, {"small": [128], "large": [512]}
-    headings = ["data (documents)", "rank", "method", "accuracy, %", "papers"]
-    headings += ["million evaluations", "seconds"]
-    rows = []
-    for name in options.only or list(SETS):
-        most = None if name == "TWITTER" and not options.quick else options.most
-        for row in rows_of(name, most, range(options.seeds), ranks):
-            rows.append(row)
-            print(*row, sep=" | ", flush=True)
-        text = (  # after every set: all of them take long
-            f"TWITTER whole, at most {options.most:,} documents of the other sets, "
-            f"{options.seeds} seeds. Small rank: the better of {ranks['small']}; large: up to "
-            f"{MOST_COLUMNS:,} landmarks or 70 % of the training documents, and up to "
-            f"{MOST_FEATURES:,} random features.\n\n{table(headings, rows)}"
-        )
-        publish("wmd-classification", text, quick=options.quick)
+        options.only, options.size, options.seeds = ["TWITTER", "R8"], 64, 1
+        folder = folder / "quick"
+    folder.mkdir(parents=True, exist_ok=True)
+    kept = Kept(folder / "classification.jsonl", "methods", "transport")
+    for name in [] if options.print else options.only or list(SETS):
+        whole = corpus(name, folder, most=600 if options.quick else None)
+        run(name, whole, options.size, options.seeds, kept, tuple(options.methods))
+        if options.neighbours and f"{name}|kNN-WMD|0" not in kept:
+            kept.add(f"{name}|kNN-WMD|0", nearest(whole, 0))
+            print(name, "kNN-WMD", kept[f"{name}|kNN-WMD|0"], flush=True)
+        publish("wmd-classification", written(kept), quick=options.quick)
+    text = written(kept)
+    print("\n" + text)
+    publish("wmd-classification", text, quick=options.quick)
 
 
 if __name__ == "__main__":
-    main()
+    with threadpool_limits(1):
+        main()

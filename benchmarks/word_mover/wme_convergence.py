@@ -36,7 +36,7 @@ def random_features(documents, train, size: int, seed: int, n_jobs: int = 1):
     """exp(−UNIT·WMD) to random documents, and the seconds that they took."""
     start = time.process_time()
     model = fp.WordMoverEmbedding(
-        vectors(), size, gamma=UNIT, center=True, random_state=seed, n_jobs=n_jobs
+        vectors(), size, gamma=UNIT, drawing="centred-box", random_state=seed, n_jobs=n_jobs
     )
     rows = model.fit(train).transform(documents)
     return rows * np.sqrt(size), time.process_time() - start

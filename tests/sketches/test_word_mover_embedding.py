@@ -66,11 +66,43 @@ def test_inner_products_converge():
 
 def test_centred_words_lie_around_the_mean():
     shifted = fp.WordVectors(table().words, table().array + 10)
-    model = fp.WordMoverEmbedding(shifted, 400, center=True, random_state=0).fit(texts(60))
+    model = fp.WordMoverEmbedding(shifted, 400, drawing="centred-box", random_state=0).fit(
+        texts(60)
+    )
     spread = np.ptp(shifted.array)
     drawn = model.random_documents_.vectors.array
     np.testing.assert_allclose(drawn.mean(axis=0), 10, atol=0.5)
     assert np.ptp(drawn, axis=0).max() <= spread
+
+
+def test_random_words_can_be_words_that_occur():
+    model = fp.WordMoverEmbedding(table(), 300, drawing="words", random_state=0)
+    items = ["w3 w3 w3 w7", "w3 w5", "w3 w9"]
+    drawn = model.fit(items).random_documents_.vectors.array
+    share = {k: (drawn == table()[f"w{k}"]).all(axis=1).mean() for k in (3, 5, 7, 9)}
+    assert sum(share.values()) == pytest.approx(1)
+    assert share[3] == pytest.approx(0.5, abs=0.06)  # three of six words, each counted once a text
+
+
+@pytest.mark.parametrize("gamma", ["scale", 0.2])
+@pytest.mark.parametrize("wanted", [0.2, 0.05])
+def test_the_number_of_features_follows_from_the_error_wanted(gamma, wanted):
+    """The squared error of a kernel is a mean over draws: 20 of them tell it to a few per cent."""
+    items = texts(40)
+    chosen = fp.WordMoverEmbedding(table(), wanted, gamma=gamma, random_state=0).fit(items)
+    count = len(chosen.random_documents_)
+    assert chosen.get_feature_names_out().shape == (count,)
+    # The same means and gamma for all draws, so that they have the same kernel.
+    many = fp.WordMoverEmbedding(table(), 40_000, gamma=0.2, random_state=1).fit(items)
+    rows = many.transform(items) * np.sqrt(40_000)
+    if gamma == "scale":
+        distances = -np.log(rows) / 0.2
+        rows = np.expm1(chosen.gamma_ * (distances.mean(axis=0) - distances))
+    exact = rows @ rows.T / 40_000
+    parts = [rows[:, b : b + count] for b in range(0, 20 * count, count)][: 40_000 // count]
+    errors = [np.linalg.norm(part @ part.T / count - exact) for part in parts]
+    found = np.sqrt(np.mean(np.square(errors))) / np.linalg.norm(exact)
+    assert found == pytest.approx(wanted, rel=0.3)
 
 
 def test_empty_documents_get_the_formulas_limit():
@@ -103,7 +135,16 @@ def test_it_works_in_a_pipeline_and_threads_do_not_matter():
 
 @pytest.mark.parametrize(
     "options",
-    [{"n_features": 0}, {"max_words": 1.5}, {"gamma": -1}, {"gamma": "auto"}, {"empty": "drop"}],
+    [
+        {"n_features": 0},
+        {"max_words": 1.5},
+        {"gamma": -1},
+        {"gamma": "auto"},
+        {"empty": "drop"},
+        {"n_features": 0.0},
+        {"n_features": 1.5},
+        {"drawing": "sphere"},
+    ],
 )
 def test_bad_options_are_refused(options):
     with pytest.raises(fp.errors.InputError):

@@ -15,9 +15,15 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from fewpairs.arrays import FloatArray, RandomState, check_gamma, generator, is_whole
+from fewpairs.arrays import FloatArray, IntArray, RandomState, check_gamma, generator, is_whole
 from fewpairs.errors import ConstantFeaturesWarning, InputError, UnknownNameError, warn
 from fewpairs.parallel import count_jobs, require_memory
+from fewpairs.sketches.random_documents import (
+    check_drawing,
+    draw_words,
+    features_needed,
+    make_documents,
+)
 from fewpairs.text.documents import Documents
 from fewpairs.text.word_vectors import WordVectors
 from fewpairs.transport.ground import Ground
@@ -27,6 +33,8 @@ from fewpairs.transport.ground import Ground
 _MEASURED = 100
 #: Random documents that are measured where only a warning depends on it.
 _FEW_RANDOM = 50
+#: Random documents from which the number for a wanted error is worked out.
+_PILOT = 128
 #: γ in units of one over the spread: as good as tuning on seven data sets, and so is 0.25; a third
 #: or three times as much lose two or three points (docs/tables/wme-defaults.md).
 _SHARE_OF_SPREAD = 0.15
@@ -52,8 +60,10 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     Parameters
     ----------
     vectors : WordVectors, mapping, or gensim's KeyedVectors
-    n_features : int, default=256
-        R, the number of random documents.
+    n_features : int or float, default=256
+        R, the number of random documents. A float below 1 is the relative Frobenius error of the
+        kernel that is wanted: R is then worked out from 128 random documents of their own and up
+        to 100 training documents, and halving the error takes four times as many.
     max_words : int, default=6
         A random document has a uniform number of words between 1 and this.
     gamma : "scale" or float, default="scale"
@@ -61,10 +71,11 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         deviation of distances to one random document, measured on up to 100 training documents.
         A number gives the paper's features, which are as large as they are: where γ·WMD is beyond
         ten, put a `StandardScaler` behind them.
-    center : bool, default=False
-        Draw random words from a box around the mean of the words that occur in the training
-        documents, as in the paper's experiments. False takes the box [low, high]ᵈ between the
-        smallest and the largest coordinate of these words, as in its algorithm.
+    drawing : {"box", "centred-box", "words"}, default="box"
+        Where random words lie: in the box [low, high]ᵈ between the smallest and the largest
+        coordinate of the words that occur in training documents, as in the paper's algorithm; in
+        that box around the mean of these words, as in its experiments; or where these words lie,
+        each drawn as often as documents have it.
     metric, normalize, tokenizer, stop_words, weights : as for `WordMover`
     empty : {"error", "far"}, default="far"
         What to do with a document without known words: refuse it, or take it to be as far from
@@ -93,11 +104,11 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     def __init__(
         self,
         vectors: Any,
-        n_features: int = 256,
+        n_features: float = 256,
         *,
         max_words: int = 6,
         gamma: float | str = "scale",
-        center: bool = False,
+        drawing: str = "box",
         metric: str = "euclidean",
         normalize: bool = False,
         tokenizer: Any = None,
@@ -111,7 +122,7 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         self.n_features = n_features
         self.max_words = max_words
         self.gamma = gamma
-        self.center = center
+        self.drawing = drawing
         self.metric = metric
         self.normalize = normalize
         self.tokenizer = tokenizer
@@ -122,7 +133,7 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn's signature
-        """Draw random documents in the box that the training documents' words span.
+        """Draw random documents where the words of the training documents lie.
 
         Parameters
         ----------
@@ -137,25 +148,16 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         table = WordVectors.of(self.vectors)
         self._ground = Ground.of(table, self.metric, normalize=self.normalize)
         documents = self._read(X, table)
-        used = self._ground.vectors[np.unique(documents.words)]
-        if not len(used):
+        if not len(documents.words):
             raise InputError(
                 "no training document has any known word.",
                 "Random words are drawn where the known ones lie.",
                 "Check the tokenizer (case, language) against the vectors.",
             )
         rng = generator(self.random_state)
-        sizes = rng.integers(1, self.max_words + 1, self.n_features)
-        low, high = float(used.min()), float(used.max())
-        drawn = rng.uniform(low, high, (int(sizes.sum()), table.dimensions))
-        if self.center:
-            drawn += used.mean(axis=0) - (low + high) / 2
-        # Drawn in the unit of the words' ground, so that both are in the same one.
-        exponent = self._ground.exponent
-        ground = Ground.of(_documents(drawn, sizes).vectors, self.metric, normalize=self.normalize)
-        self._random_ground = replace(ground, exponent=exponent)
-        self.random_documents_ = _documents(np.ldexp(drawn, exponent), sizes)
-        self._n_features_out = self.n_features
+        count = self._pilot(documents, rng) if self.n_features < 1 else int(self.n_features)
+        self._draw(documents, count, rng)
+        self._n_features_out = count
         self._set_scale(documents)
         return self
 
@@ -172,21 +174,43 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         """
         check_is_fitted(self)
         documents = self._read(X, WordVectors.of(self.vectors))
+        count = len(self.random_documents_)
         require_memory(
-            2 * 8 * len(documents) * self.n_features,
-            f"{self.n_features:,} features of {len(documents):,} documents",
+            2 * 8 * len(documents) * count,
+            f"{count:,} features of {len(documents):,} documents",
             "Transform fewer documents at a time",
         )
-        distances = self._distances(documents, self.random_documents_)
+        features = self._features(self._distances(documents, self.random_documents_))
+        return features / np.sqrt(count) if self.mean_distances_ is None else features
+
+    def _features(self, distances: FloatArray) -> FloatArray:
+        """Return features that are not divided by √R."""
         if self.mean_distances_ is None:
-            return np.asarray(np.exp(-self.gamma_ * distances) / np.sqrt(self.n_features))
+            return np.asarray(np.exp(-self.gamma_ * distances))
         return np.asarray(np.expm1((self.mean_distances_ - distances) / self._reach))
+
+    def _draw(self, documents: Documents, count: int, rng: np.random.Generator) -> None:
+        """Draw so many random documents."""
+        sizes = rng.integers(1, self.max_words + 1, count)
+        vectors = self._ground.vectors
+        drawn = draw_words(self.drawing, vectors, documents.words, int(sizes.sum()), rng)
+        # Drawn in the unit of the words' ground, so that both are in the same one.
+        exponent = self._ground.exponent
+        random = make_documents(drawn, sizes)
+        ground = Ground.of(random.vectors, self.metric, normalize=self.normalize)
+        self._random_ground = replace(ground, exponent=exponent)
+        self.random_documents_ = make_documents(np.ldexp(drawn, exponent), sizes)
+
+    def _pilot(self, documents: Documents, rng: np.random.Generator) -> int:
+        """Return how many features the wanted error takes, from a draw for that alone."""
+        self._draw(documents, _PILOT, rng)
+        self._set_scale(documents)
+        distances = self._distances(documents[_evenly(documents)], self.random_documents_)
+        return features_needed(self._features(distances), float(self.n_features))
 
     def _set_scale(self, documents: Documents) -> None:
         """Measure a few distances: they say how far a feature reaches, and whether it varies."""
-        filled = np.flatnonzero(np.diff(documents.starts))
-        # Evenly, because documents often come in order of their classes.
-        chosen = filled[np.linspace(0, len(filled) - 1, min(_MEASURED, len(filled))).astype(int)]
+        chosen = _evenly(documents)
         by_scale = isinstance(self.gamma, str)
         random = self.random_documents_ if by_scale else self.random_documents_[:_FEW_RANDOM]
         distances = self._distances(documents[chosen], random)
@@ -228,13 +252,17 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         )
 
     def _check(self) -> None:
+        check_drawing(self.drawing)
+        wanted = self.n_features
+        by_error = isinstance(wanted, float) and 0 < wanted < 1
         for name in ("n_features", "max_words"):
             value = getattr(self, name)
-            if not is_whole(value) or value < 1:
+            if (not is_whole(value) or value < 1) and not (name == "n_features" and by_error):
                 raise InputError(
                     f"{name} is {value!r}.",
                     "n_features counts random documents, max_words the words of one.",
-                    "Pass a positive integer.",
+                    "Pass a positive integer; for n_features also the error that is wanted, as a "
+                    "float between 0 and 1.",
                 )
         if isinstance(self.gamma, str) and self.gamma != "scale":
             raise UnknownNameError("gamma", self.gamma, ["scale"])
@@ -254,9 +282,7 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         return tags
 
 
-def _documents(vectors: FloatArray, sizes: Any) -> Documents:
-    """Make documents of the given numbers of words, each word a vector of its own."""
-    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    table = WordVectors([f"random {k}" for k in range(len(vectors))], vectors)
-    weights = np.repeat(1 / sizes, sizes)
-    return Documents(np.arange(len(vectors), dtype=np.int32), weights, starts, table)
+def _evenly(documents: Documents) -> IntArray:
+    """Return some documents that have words, evenly: they often come in order of their classes."""
+    filled = np.flatnonzero(np.diff(documents.starts))
+    return filled[np.linspace(0, len(filled) - 1, min(_MEASURED, len(filled))).astype(np.int64)]
