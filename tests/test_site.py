@@ -49,6 +49,15 @@ def test_pages_from_elsewhere_keep_their_links(pages):
             assert target in made or (DOCS / target).exists(), (name, target)
 
 
+def test_examples_are_shown_whole_where_the_page_links_to_them(pages):
+    linked = "[examples/clusters.py](../examples/clusters.py)"
+    shown = pages.on_page_markdown(f"before\n\n{linked}\n\nafter `fp.wmd`\n")
+    code = (ROOT / "examples" / "clusters.py").read_text(encoding="utf-8")
+    assert linked not in shown
+    assert all(line in shown for line in code.splitlines())
+    assert shown.endswith("after [`fp.wmd`][fewpairs.transport.wmd.wmd]\n")
+
+
 def test_public_names_lead_to_their_docstrings_outside_of_code(pages):
     text = "`fp.wmd` and `fp.nothing`\n\n```python\nx = `fp.wmd`\n```\n"
     linked = pages.on_page_markdown(text)

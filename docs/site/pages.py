@@ -16,12 +16,15 @@ ELSEWHERE = {
     "contributing.md": "CONTRIBUTING.md",
     "changelog.md": "CHANGELOG.md",
 }
+#: Files of the repository that pages name and the site has not.
+_OUTSIDE = ("CITATION.cff", "SECURITY.md", "LICENSE")
 _SECTION = re.compile(r"^## (.+?)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 _ROW = re.compile(r"^\| `fewpairs\.(\w+)` \|", re.MULTILINE)
-_CODE = re.compile(r"(^```.*?^```)", re.MULTILINE | re.DOTALL)
+_CODE = re.compile(r"(^ *```.*?^ *```$)", re.MULTILINE | re.DOTALL)
 _FETCHED = re.compile(
     r'<(?:script|img|iframe)[^>]* src="(?:https?:)?//|<link[^>]* href="(?:https?:)?//'
 )
+_EXAMPLE = re.compile(r"^\[(examples/\w+\.py)\]\(\.\./\1\)$", re.MULTILINE)
 _NAME = re.compile(r"(?<!\[)`(?:fp|fewpairs)\.(\w+)`")
 
 
@@ -52,6 +55,8 @@ def borrowed() -> dict[str, str]:
         text = re.sub(r'(\]\(|src=")docs/', r"\1", text)
         for other, path in ELSEWHERE.items():
             text = text.replace(f"]({path})", f"]({other})")
+        for path in _OUTSIDE:
+            text = re.sub(rf"\[([^]]+)\]\({re.escape(path)}\)", r"\1", text)
         pages[page] = text
     return pages
 
@@ -65,6 +70,12 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
+def shown(example: re.Match[str]) -> str:
+    """Put the code of an example, folded, in place of a link to its file."""
+    code = (ROOT / example[1]).read_text(encoding="utf-8").replace("\n", "\n    ")
+    return f'??? example "{example[1]}"\n\n    ```python\n    {code.rstrip()}\n    ```\n'
+
+
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Let every public name lead to its docstring (called by MkDocs)."""
 
@@ -72,6 +83,7 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
         name = found[1]
         return f"[{found[0]}][{home_of(name)}]" if name in PUBLIC else found[0]
 
+    markdown = _EXAMPLE.sub(shown, markdown)
     parts = _CODE.split(markdown)  # every second one is a block of code
     parts[::2] = [_NAME.sub(link, part) for part in parts[::2]]
     return "".join(parts)
