@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent
 
@@ -45,13 +46,33 @@ def names() -> list[str]:
     return [f"{subject.name}.{path.stem}" for subject in subjects() for path in benchmarks(subject)]
 
 
-def results() -> list[tuple[str, list[tuple[str, str, list[str]]]]]:
-    """Return what docs/results.md is made of: subjects, their benchmarks and the files of each."""
+def needs_data(path: Path) -> bool:
+    """Say whether a benchmark, or what it imports from shared/, leaves without the data folder."""
+    source = path.read_text(encoding="utf-8")
+    for name in set(re.findall(r"from benchmarks\.shared\.(\w+) import", source)) - {"command"}:
+        source += (HERE / "shared" / f"{name}.py").read_text(encoding="utf-8")
+    return "need_data()" in source or "FEWPAIRS_DATA" in docstring(path)
+
+
+class Benchmark(NamedTuple):
+    """What docs/results.md says of a benchmark, but for its verdict."""
+
+    name: str
+    measures: str
+    files: list[str]
+    needs_data: bool
+
+
+def results() -> list[tuple[str, list[Benchmark]]]:
+    """Return the title of every subject, and its benchmarks."""
     found = []
     for subject in subjects():
-        texts = [(path.stem, docstring(path)) for path in benchmarks(subject)]
-        title = docstring(subject / "__init__.py").splitlines()[0].rstrip(".")
-        found.append((title, [(f"{subject.name}.{n}", text, outputs(text)) for n, text in texts]))
+        rows = []
+        for path in benchmarks(subject):
+            text, name = docstring(path), f"{subject.name}.{path.stem}"
+            measures = text.splitlines()[0].rstrip(".")
+            rows.append(Benchmark(name, measures, outputs(text), needs_data(path)))
+        found.append((docstring(subject / "__init__.py").splitlines()[0].rstrip("."), rows))
     return found
 
 
@@ -92,7 +113,7 @@ def main(given: list[str] | None = None) -> int:
     if options.page:
         from benchmarks.shared.results_page import PAGE, date_of, page
 
-        files = [file for _, rows in results() for *_, written in rows for file in written]
+        files = [file for _, rows in results() for row in rows for file in row.files]
         text = page(results(), {file: date_of(file) for file in files})
         PAGE.write_text(text, encoding="utf-8")
         return 0

@@ -32,7 +32,7 @@ def test_every_benchmark_is_listed_once_with_a_verdict_and_no_other():
 
 def test_the_page_is_the_one_that_would_be_made_now():
     dates = results_page.dates_on_page()
-    first = [files[0] for _, rows in command.results() for *_, files in rows if files]
+    first = [row.files[0] for _, rows in command.results() for row in rows if row.files]
     assert set(dates) == set(first)
     made = results_page.page(command.results(), dates)
     assert made == TEXT, "run `python -m benchmarks --page`"

@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from benchmarks.shared.tables import table
 
@@ -54,21 +55,19 @@ def dates_on_page() -> dict[str, str]:
     return {f"docs/{row['file']}": row["date"] for row in found if row}
 
 
-def page(
-    subjects: Iterable[tuple[str, list[tuple[str, str, list[str]]]]], dates: Mapping[str, str]
-) -> str:
-    """Build the page: title of each subject, and of its benchmarks name, docstring and files."""
+def page(subjects: Iterable[tuple[str, Iterable[Any]]], dates: Mapping[str, str]) -> str:
+    """Build the page of subjects and what `benchmarks.__main__` knows of their benchmarks."""
     parts = [_INTRODUCTION]
     comes_to = verdicts()
+    heads = ["what is measured", "where", "command", "made", "verdict"]
     for title, benchmarks in subjects:
         rows = []
-        for name, text, files in benchmarks:
-            shown = [f"[{Path(file).stem}]({file.removeprefix('docs/')})" for file in files]
-            mark = "*" if "FEWPAIRS_DATA" in text else ""
-            command = f"`python -m benchmarks.{name}`{mark}"
-            day = dates[files[0]] if files else "–"
-            what = text.splitlines()[0].rstrip(".")
-            rows.append([what, " ".join(shown) or "printed", command, day, comes_to[name]])
-        heads = ["what is measured", "where", "command", "made", "verdict"]
+        for it in benchmarks:
+            where = [f"[{Path(file).stem}]({file.removeprefix('docs/')})" for file in it.files]
+            command = f"`python -m benchmarks.{it.name}`{'*' if it.needs_data else ''}"
+            day = dates[it.files[0]] if it.files else "–"
+            rows.append(
+                [it.measures, " ".join(where) or "printed", command, day, comes_to[it.name]]
+            )
         parts.append(f"## {title}\n\n{table(heads, rows)}\n")
     return "\n".join(parts)
