@@ -1,14 +1,20 @@
-"""List every benchmark: its command, what it measures, what it writes.
+"""List every benchmark, or run some: `python -m benchmarks matrix.svm word_mover --quick`.
+
+`--quick` alone runs all of them, small; `--page` makes docs/results.md.
 
 python -m benchmarks
 """
 
 from __future__ import annotations
 
+import argparse
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent
 
@@ -35,7 +41,42 @@ def outputs(text: str) -> list[str]:
     return re.findall(r"docs/[\w/-]+\.(?:md|png|svg)", text)
 
 
-def main() -> None:
+def names() -> list[str]:
+    """Return all benchmarks as SUBJECT.NAME."""
+    return [f"{subject.name}.{path.stem}" for subject in subjects() for path in benchmarks(subject)]
+
+
+def needs_data(path: Path) -> bool:
+    """Say whether a benchmark, or what it imports from shared/, leaves without the data folder."""
+    source = path.read_text(encoding="utf-8")
+    for name in set(re.findall(r"from benchmarks\.shared\.(\w+) import", source)) - {"command"}:
+        source += (HERE / "shared" / f"{name}.py").read_text(encoding="utf-8")
+    return "need_data()" in source or "FEWPAIRS_DATA" in docstring(path)
+
+
+class Benchmark(NamedTuple):
+    """What docs/results.md says of a benchmark, but for its verdict."""
+
+    name: str
+    measures: str
+    files: list[str]
+    needs_data: bool
+
+
+def results() -> list[tuple[str, list[Benchmark]]]:
+    """Return the title of every subject, and its benchmarks."""
+    found = []
+    for subject in subjects():
+        rows = []
+        for path in benchmarks(subject):
+            text, name = docstring(path), f"{subject.name}.{path.stem}"
+            measures = text.splitlines()[0].rstrip(".")
+            rows.append(Benchmark(name, measures, outputs(text), needs_data(path)))
+        found.append((docstring(subject / "__init__.py").splitlines()[0].rstrip("."), rows))
+    return found
+
+
+def listing() -> None:
     for subject in subjects():
         print(f"{docstring(subject / '__init__.py').splitlines()[0]}\n")
         for path in benchmarks(subject):
@@ -45,5 +86,52 @@ def main() -> None:
             print(f"      writes {', '.join(outputs(text)) or 'nothing: it prints'}\n")
 
 
+def run(chosen: list[str], *, quick: bool) -> int:
+    """Run benchmarks one after another, each in its own process; return how many failed."""
+    failed = []
+    for name in chosen:
+        print(f"\n=== {name}", flush=True)
+        command = [sys.executable, "-m", f"benchmarks.{name}", *(["--quick"] if quick else [])]
+        done = subprocess.run(  # noqa: S603 - our own modules
+            command, cwd=HERE.parent, stderr=subprocess.PIPE, text=True, check=False
+        )
+        sys.stderr.write(done.stderr)
+        if done.returncode and not done.stderr.lstrip().startswith("skipped:"):
+            failed.append(name)
+    print(f"\n{len(chosen) - len(failed)} of {len(chosen)} ran or were skipped with a reason.")
+    if failed:
+        print("Failed:", *failed)
+    return len(failed)
+
+
+def main(given: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="List the benchmarks, or run some of them.")
+    parser.add_argument("names", nargs="*", help="SUBJECT or SUBJECT.NAME, as the list has them")
+    parser.add_argument("--quick", action="store_true", help="small runs, of all if none is named")
+    parser.add_argument("--page", action="store_true", help="make docs/results.md, and run nothing")
+    options = parser.parse_args(given)
+    if options.page:
+        from benchmarks.shared.results_page import PAGE, date_of, page
+
+        files = [file for _, rows in results() for row in rows for file in row.files]
+        text = page(results(), {file: date_of(file) for file in files})
+        PAGE.write_text(text, encoding="utf-8")
+        return 0
+    if not options.names and not options.quick:
+        listing()
+        return 0
+    every = names()
+    chosen = [
+        name
+        for name in every
+        if not options.names or name in options.names or name.split(".")[0] in options.names
+    ]
+    known = {*every, *(name.split(".")[0] for name in every)}
+    unknown = [name for name in options.names if name not in known]
+    if unknown:
+        parser.error(f"no such benchmark: {', '.join(unknown)}; `python -m benchmarks` lists them")
+    return min(run(chosen, quick=options.quick), 1)
+
+
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
