@@ -23,16 +23,14 @@ distributed = pytest.importorskip("distributed", reason="needs the extra dask")
 PLAIN = {"method": "nystrom", "error_pairs": 0, "landmarks": 10, "random_state": 0}
 
 
-START = (
-    "import importlib, sys; importlib.import_module(f'distributed.cli.{sys.argv.pop(1)}').main()"
-)
+START = "import importlib, sys; importlib.import_module(sys.argv.pop(1)).main()"
 
 
 @pytest.fixture(scope="module")
 def client():
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
@@ -166,11 +164,20 @@ def test_a_scheduler_that_disappears_leaves_what_was_evaluated(tmp_path):
     at = ["--scheduler-file", str(where), "--no-dashboard"]
     how = {"stdout": out.open("w"), "stderr": subprocess.STDOUT}
     scheduler = subprocess.Popen(
-        [*dask, "dask_scheduler", *at, "--host", "127.0.0.1", "--port", "0"],
+        [*dask, "distributed.cli.dask_scheduler", *at, "--host", "127.0.0.1", "--port", "0"],
         **how,
     )
     worker = subprocess.Popen(
-        [*dask, "dask_worker", *at, "--no-nanny", "--nthreads", "1", "--death-timeout", "20"],
+        [
+            *dask,
+            "distributed.cli.dask_worker",
+            *at,
+            "--no-nanny",
+            "--nthreads",
+            "1",
+            "--death-timeout",
+            "20",
+        ],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         **how,
     )

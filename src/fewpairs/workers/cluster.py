@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import queue
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -22,6 +23,8 @@ from fewpairs.workers.threads import Threads
 NOBODY = 300.0
 #: Seconds between two counts of the workers.
 _COUNT = 1.0
+#: Seconds that the end of a run waits until all workers have forgotten it.
+_TIDY = 2.0
 #: Where the scheduler tells of workers that have gone.
 _TOPIC = "all"
 
@@ -122,7 +125,7 @@ class _DaskWorkers(HiredCrew):
         self._gone: queue.SimpleQueue[tuple[set[str], str]] = queue.SimpleQueue()
         self._workers: dict[str, int] = {}
         self._seen = self._fault_at = time.monotonic()
-        self._closed = False
+        self._closed, self._tidied = False, threading.Event()
         # A client has one handler for each topic, and keeps it when it no longer listens.
         before = getattr(client, "_event_handlers", {}).get(_TOPIC)
         self._said_before = None if isinstance(before, _Listener) else before
@@ -262,4 +265,11 @@ class _DaskWorkers(HiredCrew):
                 self._client.unsubscribe_topic(_TOPIC)
             else:
                 self._client.subscribe_topic(_TOPIC, self._said_before)
-            self._client.unregister_worker_plugin(self._name)
+            self._client.loop.add_callback(self._tidy)
+            self._tidied.wait(_TIDY)
+
+    async def _tidy(self) -> None:
+        """Let all workers forget the work; one that is cut off hears of it when it is back."""
+        with suppress(Exception):
+            await self._client.unregister_worker_plugin(self._name)
+        self._tidied.set()

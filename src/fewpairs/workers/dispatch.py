@@ -25,6 +25,8 @@ _UNDER_WAY = 2
 _SUSPECT = 2
 #: A trip is slow that takes this many times what it should, and these seconds at least.
 _SLOW, _SLOW_AT_LEAST = 5.0, 2.0
+#: It is made once more, and again if that is late as well, so many times.
+_MOST_COPIES = 3
 #: Seconds between two looks at what is under way.
 _LOOK = 0.5
 _NOTHING: Any = object()
@@ -79,7 +81,7 @@ class _Trip:
     since: float = 0.0
     #: Attempts under way: key → places of their tasks.
     attempts: dict[int, list[int]] = field(default_factory=dict)
-    copied: bool = False
+    copies: int = 0
     #: Results that were given already.
     given: int = 0
 
@@ -175,15 +177,20 @@ class _Board:
             self._send(trip, trip.missing[:1])
 
     def _send_slow(self, workers: int) -> None:
-        """Make the trip that everybody waits for a second time, if somebody has nothing to do."""
-        if not self._repeatable or not self.trips or len(self._by_key) >= workers:
+        """Make late trips once more, if somebody has nothing else to do."""
+        if not self._repeatable:
             return
-        first = self.trips[0]
-        expected = self._loads.expected(sum(map(size_of, first.tasks)))
-        late = time.monotonic() - first.since
-        if expected and not first.copied and late > max(_SLOW * expected, _SLOW_AT_LEAST):
-            first.copied = True
-            self._send(first, first.missing)
+        late = [trip for trip in self.trips if self._is_late(trip)]
+        prompt = len(self._by_key) - sum(len(trip.attempts) for trip in late)
+        for trip in late[: max(0, workers - prompt)]:
+            if trip.copies < _MOST_COPIES:
+                trip.copies += 1
+                self._send(trip, trip.missing)
+
+    def _is_late(self, trip: _Trip) -> bool:
+        expected = self._loads.expected(sum(map(size_of, trip.tasks)))
+        late = time.monotonic() - trip.since > max(_SLOW * expected, _SLOW_AT_LEAST)
+        return bool(trip.attempts) and expected > 0 and late
 
     # ------------------------------------------------------------------ what has happened
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from typing import Any
 
 from distributed import WorkerPlugin, get_worker
@@ -11,6 +12,8 @@ from fewpairs.workers.trip import Unpacked
 
 #: Seconds that a worker which has just started may take to receive what it needs.
 _ARRIVES = 60.0
+#: Runs that have ended; a worker that was cut off meanwhile may still have tasks of theirs.
+_ended: deque[str] = deque(maxlen=1000)
 
 
 class Resident(WorkerPlugin):  # type: ignore[misc]  # Dask has no annotations where it is skipped
@@ -35,6 +38,7 @@ class Resident(WorkerPlugin):  # type: ignore[misc]  # Dask has no annotations w
 
     def teardown(self, worker: Any) -> None:  # noqa: ARG002 - Dask's
         """Forget it."""
+        _ended.append(self.name)
         if self.unpacked is not None:
             self.unpacked.forget()
         self.unpacked = None
@@ -45,8 +49,8 @@ def carry_out_there(name: str, tasks: list[Any]) -> tuple[list[Any], float]:
     plugins = get_worker().plugins
     deadline = time.monotonic() + _ARRIVES
     while getattr(plugins.get(name), "unpacked", None) is None:
-        if time.monotonic() > deadline:
-            message = f"the worker has not received what {name} needs"
+        if time.monotonic() > deadline or name in _ended:
+            message = f"the worker does not have what {name} needs"
             raise RuntimeError(message)
         time.sleep(0.01)
     results: tuple[list[Any], float] = plugins[name].unpacked.carry_out(tasks)
