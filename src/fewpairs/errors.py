@@ -134,6 +134,19 @@ class FailedCallError(SimilarityError):
     """The similarity raised, or did not answer in time, at the last attempt."""
 
 
+class LostWorkersError(SimilarityError):
+    """The processes that evaluate, or the scheduler between, have gone; `oracle` has what came.
+
+    Attributes
+    ----------
+    block : tuple of two arrays or None
+        Where a block of pairs has ended every process that evaluated it: the positions of its rows
+        and of its columns (of single pairs: of the first items, and of the second).
+    """
+
+    block: Any = None
+
+
 class AsymmetryError(SimilarityError):
     """A similarity that was declared symmetric is not, or a symmetric one is needed."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -203,6 +204,19 @@ def compare(
         similarity = similarity.symmetrized()
     oracle = Oracle(items[0], similarity, others=others, n_jobs=jobs, journal=journal)
     return Compared(tables[0], tables[-1], oracle)
+
+
+@contextmanager
+def evaluated_at(scheduler: str | None, oracle: Oracle, jobs: int) -> Iterator[None]:
+    """Let an oracle evaluate on the cluster of a scheduler, if there is one, for a while."""
+    if scheduler is None:
+        yield
+        return
+    from fewpairs.workers.cluster import connected  # noqa: PLC0415 - rarely needed
+
+    with connected(scheduler) as client:
+        oracle.work_in(jobs, client=client)
+        yield
 
 
 def _read_other(source: Source, columns: list[str], id_column: str | None) -> Table:

@@ -18,7 +18,7 @@ from fewpairs.cli.answers import (
     write_pairs,
 )
 from fewpairs.cli.columns import Columns, Form
-from fewpairs.cli.comparing import Choice, Compared, Patience, compare
+from fewpairs.cli.comparing import Choice, Compared, Patience, compare, evaluated_at
 from fewpairs.cli.options import (
     AboveOption,
     AllPairsOption,
@@ -46,6 +46,7 @@ from fewpairs.cli.options import (
     RetryOption,
     RightColumnsOption,
     RightIdOption,
+    SchedulerOption,
     SeedOption,
     SimilarityOption,
     TableFile,
@@ -95,6 +96,7 @@ def match(
     journal: JournalOption = None,
     seed: SeedOption = 0,
     jobs: JobsOption = 1,
+    scheduler: SchedulerOption = None,
     raw: RawOption = False,
     as_json: JsonOption = False,
     plan: PlanOption = False,
@@ -117,7 +119,7 @@ def match(
     if plan:
         tell_plan(compared, cost=typed_number(cost), **spend)
         return
-    with _kept(compared, output, vectors) as answers:
+    with _kept(compared, output, vectors, scheduler, jobs) as answers:
         found = answers.find_pairs(
             compared.oracle,
             **threshold,
@@ -168,6 +170,7 @@ def dedupe(
     journal: JournalOption = None,
     seed: SeedOption = 0,
     jobs: JobsOption = 1,
+    scheduler: SchedulerOption = None,
     raw: RawOption = False,
     as_json: JsonOption = False,
     plan: PlanOption = False,
@@ -192,7 +195,7 @@ def dedupe(
         tell_plan(compared, cost=typed_number(cost), **spend)
         return
     labels: list[int] | None = None
-    with _kept(compared, output, vectors) as answers:
+    with _kept(compared, output, vectors, scheduler, jobs) as answers:
         found = answers.find_pairs(
             compared.oracle,
             **threshold,
@@ -257,6 +260,7 @@ def cluster(
     journal: JournalOption = None,
     seed: SeedOption = 0,
     jobs: JobsOption = 1,
+    scheduler: SchedulerOption = None,
     raw: RawOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -281,7 +285,7 @@ def cluster(
         journal,
         one_order=True,
     )
-    with _kept(compared, output, vectors) as answers:
+    with _kept(compared, output, vectors, scheduler, jobs) as answers:
         found = answers.cluster(
             compared.oracle,
             threshold=threshold,
@@ -324,6 +328,7 @@ def neighbors(
     journal: JournalOption = None,
     seed: SeedOption = 0,
     jobs: JobsOption = 1,
+    scheduler: SchedulerOption = None,
     raw: RawOption = False,
     as_json: JsonOption = False,
     plan: PlanOption = False,
@@ -346,7 +351,7 @@ def neighbors(
     if plan:
         tell_plan(compared, k=k, cost=typed_number(cost), **spend)
         return
-    with _kept(compared, output, vectors) as answers:
+    with _kept(compared, output, vectors, scheduler, jobs) as answers:
         found = answers.find_nearest(
             compared.oracle,
             k=k,
@@ -359,12 +364,17 @@ def neighbors(
 
 
 @contextmanager
-def _kept(compared: Compared, output: Path, vectors: Path | None) -> Iterator[Any]:
+def _kept(
+    compared: Compared, output: Path, vectors: Path | None, scheduler: str | None, jobs: int
+) -> Iterator[Any]:
     """Give the functions that answer; what they evaluate is kept if the command ends early."""
     import fewpairs  # noqa: PLC0415 - --help is instant
     from fewpairs.cli.stopping import kept_unless_done  # noqa: PLC0415
 
-    with kept_unless_done(compared.oracle, kept_as(output), vectors):
+    with (
+        evaluated_at(scheduler, compared.oracle, jobs),
+        kept_unless_done(compared.oracle, kept_as(output), vectors),
+    ):
         yield fewpairs
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fewpairs.cli.comparing import Choice, Patience
+from fewpairs.cli.comparing import Choice, Patience, evaluated_at
 from fewpairs.cli.options import (
     AsymmetricOption,
     BudgetOption,
@@ -25,6 +25,7 @@ from fewpairs.cli.options import (
     OutputOption,
     PerSecondOption,
     RetryOption,
+    SchedulerOption,
     SeedOption,
     SimilarityOption,
     TargetOption,
@@ -100,6 +101,7 @@ def approximate(
     journal: JournalOption = None,
     seed: SeedOption = 0,
     jobs: JobsOption = 1,
+    scheduler: SchedulerOption = None,
 ) -> None:
     """Approximate the similarity matrix of the items in a file, and save it."""
     from fewpairs.cli.stopping import kept_unless_done, partial_of  # noqa: PLC0415
@@ -119,7 +121,7 @@ def approximate(
         jobs,
         journal=journal,
     )
-    with kept_unless_done(oracle, output, vectors):
+    with evaluated_at(scheduler, oracle, jobs), kept_unless_done(oracle, output, vectors):
         matrix = run(
             oracle,
             landmarks=landmarks,

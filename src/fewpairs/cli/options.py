@@ -53,6 +53,10 @@ GammaOption = Annotated[
     float | None, typer.Option(help="γ of word_mover, rbf, laplacian, sigmoid, polynomial.")
 ]
 JobsOption = Annotated[int, typer.Option(help="Threads; -1 for all cores.")]
+SchedulerOption = Annotated[
+    str | None,
+    typer.Option(help="Evaluate on a Dask cluster, whose scheduler is at tcp://host:8786."),
+]
 JournalOption = Annotated[
     Path | None,
     typer.Option(

@@ -14,13 +14,13 @@ from fewpairs.arrays import FloatArray
 from fewpairs.errors import (
     AsymmetryError,
     FewpairsError,
+    LostWorkersError,
     NonFiniteError,
     SimilarityError,
     StoppedError,
     UnwritableError,
 )
-from fewpairs.oracle.evaluation import evaluate
-from fewpairs.oracle.execution import run as answer_all
+from fewpairs.oracle.execution import answers
 from fewpairs.oracle.memory import Memory
 from fewpairs.oracle.outcome import Outcome
 from fewpairs.oracle.progress import Progress, ProgressOption
@@ -52,7 +52,6 @@ class _Ended:
 class Asking(Recorded):
     """Lets requests through to the similarity; the gate says of which items, and in which run."""
 
-    n_jobs: int
     progress: ProgressOption
     _resumable: bool
     _tolerant: bool
@@ -114,7 +113,7 @@ class Asking(Recorded):
         if self._ledger.refused is not None and not self._tolerant:
             raise self._ledger.refused
         ended, hung = _Ended(), self._caller.hung
-        with self._writing() as outermost, self._watch(planned):
+        with self.home.held(), self._writing() as outermost, self._watch(planned):
             begun = time.perf_counter()  # the journal is open by now, whatever that took
             asked = (self._ledger.to_evaluate(request, self.planner) for request in requests)
             self._answer(chain.from_iterable(asked), ended, own=True)
@@ -153,15 +152,24 @@ class Asking(Recorded):
                     return
                 yield request
 
+        found = answers(
+            self._expected(needed()),
+            self._evaluation,
+            self.home,
+            self._hearing,
+            lambda: ended.fault is not None or ended.stopped,
+        )
+        try:
+            self._keep_all(found, ended, own=own)
+        except LostWorkersError as lost:  # what had come by then is kept, as after any fault
+            ended.fault = ended.fault or lost
+
+    def _keep_all(
+        self, answered: Iterator[tuple[Request, Outcome]], ended: _Ended, *, own: bool
+    ) -> None:
+        """Keep answers as they come, and learn what ends them."""
         assert self._watching is not None  # noqa: S101 - the caller has begun it
-        caller = self._caller
-        asked, sides = self._asked, (self._left, self._right)
-
-        def work(request: Request) -> Outcome:
-            return evaluate(asked, *sides, request, caller, heard=self._hearing(request))
-
-        threads = caller.threads(asked, self.n_jobs)
-        for request, outcome in answer_all(self._expected(needed()), work, threads):
+        for request, outcome in answered:
             kept = False
             while not kept:
                 try:

@@ -89,6 +89,19 @@ class Caller:
         # Threads cannot be sent to another process, and what is declared is enough to begin anew.
         return Caller, (self.patience, self._similarity)
 
+    def counted(self) -> tuple[int, int]:
+        """Return how many calls were made again, and how many hang, and count from 0 again."""
+        with self._lock:
+            found = self.retried, self.hung
+            self.retried = self.hung = 0
+        return found
+
+    def count(self, retried: int, hung: int) -> None:
+        """Count what has happened in another process."""
+        with self._lock:
+            self.retried += retried
+            self.hung += hung
+
     def threads(self, similarity: Similarity, n_jobs: int) -> int:
         """Return how many requests should be under way at once."""
         kinds = (similarity.block, similarity.aligned, similarity.pairs, similarity.pair)

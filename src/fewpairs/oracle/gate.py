@@ -25,6 +25,8 @@ from fewpairs.oracle.progress import ProgressOption
 from fewpairs.oracle.scale import Scale
 from fewpairs.parallel import count_jobs
 from fewpairs.similarities.base import as_similarity, declared
+from fewpairs.workers.choice import WorkersOption, home_of
+from fewpairs.workers.home import Home
 
 
 class Gate(Asking):
@@ -44,15 +46,18 @@ class Gate(Asking):
         resumable: bool = True,
         skips: bool | None = None,
         journal: JournalOption = None,
+        workers: WorkersOption = "threads",
+        client: Any = None,
     ) -> None:
         self.similarity = as_similarity(similarity)
+        self._evaluating = self._evaluated_as = None
         self._skips = resumable if skips is None else skips
         self._caller = self._new_caller()
         records = bool(self.similarity.takes_records)
         self.items = as_items(items, records=records)
         self.others = self.items if others is None else as_items(others, records=records)
         self.square = others is None
-        self.n_jobs = count_jobs(n_jobs)
+        self.work_in(n_jobs, workers, client)
         self.progress = progress
         self._resumable = resumable
         self._base: Self | None = None
@@ -78,6 +83,23 @@ class Gate(Asking):
     def shape(self) -> tuple[int, int]:
         """Shape of the whole matrix."""
         return len(self.items), len(self.others)
+
+    def work_in(
+        self, n_jobs: int | None, workers: WorkersOption = "threads", client: Any = None
+    ) -> None:
+        """Choose where the similarity is evaluated from now on."""
+        home = home_of(n_jobs, workers, client)
+        pace = self.similarity.patience.per_second
+        if home.elsewhere and pace is not None:
+            raise InputError(
+                f"per_second={pace:g} was declared of a similarity that other processes call.",
+                "Each of them would keep that pace by itself, and all together exceed it.",
+                "Leave client= and workers= out: what is called at a pace waits, and threads "
+                "(n_jobs=…) or an async function are enough to wait.",
+            )
+        self.home: Home = home
+        #: Threads for what is computed here, whoever evaluates.
+        self.n_jobs = count_jobs(n_jobs)
 
     def incomparable_pair(self) -> tuple[int, int] | None:
         """Return the positions of two items with nothing to compare; see `Similarity`."""
@@ -135,7 +157,7 @@ class Gate(Asking):
         """Begin a run of `planned` evaluations that knows nothing yet."""
         self._ledger.unfinished = copy.deepcopy(dict(rng.bit_generator.state))
         self._ledger.begin(self._empty_memory())
-        with self._writing():
+        with self.home.held(), self._writing():
             try:
                 with self._watch(planned):
                     yield

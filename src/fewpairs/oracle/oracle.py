@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from fewpairs.arrays import BoolArray, FloatArray, IntArray, unmasked
 from fewpairs.errors import InputError
-from fewpairs.oracle.evaluation import evaluate
 from fewpairs.oracle.gate import Gate
 from fewpairs.oracle.holes import stand_ins
 from fewpairs.oracle.known import Known
@@ -34,6 +33,11 @@ class Oracle(Gate):
         Items of the columns of a rectangular matrix.
     n_jobs : int, default=1
         Threads that call the similarity; results do not depend on it.
+    workers : {"threads", "processes"}, default="threads"
+        What `n_jobs` counts. Processes are for similarities that hold the interpreter, or must not
+        be called by two threads at once; items and similarity are then pickled.
+    client : dask.distributed.Client, optional
+        The workers of a cluster evaluate instead.
     progress : bool, callable or None, default=None
         A bar in a terminal, or a callback ``(done, planned)`` that stops the run with False.
     resumable : bool, default=True
@@ -212,7 +216,7 @@ class Oracle(Gate):
         """Ask for single entries once more, although they are known; the answers are not kept."""
         answers = [np.empty(0)]
         for request in self.planner.lists(rows, columns):
-            outcome = evaluate(self.similarity, self._left, self._right, request, self._caller)
+            outcome = self._evaluated(request)
             self._ledger.count(outcome.asked * self.planner.per_entry)
             answers.append(outcome.values)
         return np.concatenate(answers)

@@ -119,16 +119,32 @@ def raised(error: BaseException, left: Items, right: Items, request: Request) ->
 
 
 def _filled(answer: Any) -> Any:
-    """Return an answer with NaN for what is masked in it: a similarity that is missing."""
+    """Return an answer with NaN for what is masked in it: a similarity that is missing.
+
+    A tensor of PyTorch, on whatever device, is brought here once, as a whole.
+    """
+    if _is_tensor(type(answer)):
+        return _brought(answer)
     if is_masked(answer):
         real = answer.dtype.kind in "biuf"
         return np.where(np.ma.getmaskarray(answer), np.nan, answer.data) if real else answer
     # Their kinds are few, however many answers there are.
     if isinstance(answer, (list, tuple)) and any(
-        issubclass(kind, np.ndarray) and kind is not np.ndarray for kind in set(map(type, answer))
+        (issubclass(kind, np.ndarray) and kind is not np.ndarray) or _is_tensor(kind)
+        for kind in set(map(type, answer))
     ):
         return [_filled(part) for part in answer]
     return answer
+
+
+def _is_tensor(kind: type) -> bool:
+    return all(hasattr(kind, method) for method in ("detach", "cpu", "numpy", "double"))
+
+
+def _brought(tensor: Any) -> Any:
+    here = tensor.detach().cpu()
+    # NumPy does not have every type that a model may compute in, such as bfloat16.
+    return here.double().numpy() if here.is_floating_point() else here.numpy()
 
 
 def _first(left: Items, right: Items, request: Request) -> str:

@@ -5,24 +5,26 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.errors import FewpairsError, SimilarityError, UnwritableError
 from fewpairs.items.items import Items
 from fewpairs.oracle.calls import Caller
-from fewpairs.oracle.evaluation import evaluate
+from fewpairs.oracle.execution import Evaluation, answers
 from fewpairs.oracle.hearing import Heard, Single
 from fewpairs.oracle.journal.identity import recorder_of
 from fewpairs.oracle.journal.journal import Journal, JournalOption, as_journal
 from fewpairs.oracle.journal.recorder import Recorder
 from fewpairs.oracle.ledger import Ledger
 from fewpairs.oracle.memory import Memory
+from fewpairs.oracle.outcome import Outcome
 from fewpairs.oracle.planner import Planner
 from fewpairs.oracle.requests import Request, Scattered
 from fewpairs.oracle.symmetry import square_asymmetry
 from fewpairs.similarities.base import Similarity
+from fewpairs.workers.home import Home
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,9 @@ class Recorded:
     _ledger: Ledger
     _recorder: Recorder | None
     _caller: Caller
+    _evaluating: Evaluation | None
+    _evaluated_as: Similarity | None
+    home: Home
 
     @property
     def journal(self) -> Journal | None:
@@ -85,6 +90,29 @@ class Recorded:
         """The similarity that is evaluated: with a journal, what the values there are of."""
         return self.similarity if self._recorder is None else self.similarity.underlying
 
+    @property
+    def _evaluation(self) -> Evaluation:
+        """What evaluates; the same object for as long as it may, for it may have to be sent."""
+        last = self._evaluating
+        same = last is not None and (
+            last.caller is self._caller
+            and last.left is self._left
+            and last.right is self._right
+            and self._evaluated_as is self.similarity
+        )
+        if last is None or not same:
+            last = Evaluation(self._asked, self._left, self._right, self._caller)
+            self._evaluating, self._evaluated_as = last, self.similarity
+        return last
+
+    def _evaluated(self, request: Request) -> Outcome:
+        """Evaluate one request by itself, whatever is known of it; nothing is kept of it."""
+        found = answers([request], self._evaluation, self.home, lambda _: None, lambda: False)
+        [(_, outcome)] = list(found)
+        if self._recorder is None:
+            return outcome
+        return replace(outcome, values=self.similarity.from_underlying(outcome.values))
+
     @contextmanager
     def _writing(self) -> Iterator[bool]:
         """Hold the journal, and look up what it has; say whether it was not held before."""
@@ -99,7 +127,7 @@ class Recorded:
 
     def _again(self, request: Request) -> FloatArray:
         """Evaluate what a journal has told already; it counts, but not as the run's."""
-        outcome = evaluate(self.similarity, self._left, self._right, request, self._caller)
+        outcome = self._evaluated(request)
         self._ledger.count(outcome.asked * self.planner.per_entry, spent=False)
         fault = outcome.interrupt or outcome.error
         if fault is not None:

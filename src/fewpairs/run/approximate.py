@@ -29,6 +29,7 @@ from fewpairs.run.target import grow_to_target
 from fewpairs.run.timing import beside_all_pairs
 from fewpairs.similarities.cost import CostOption
 from fewpairs.similarities.patience import WhenMissing
+from fewpairs.workers.choice import WorkersOption
 
 #: Of fewer pairs than this it does not matter whether all of them were evaluated.
 _WORTH_A_WORD = 10_000
@@ -49,6 +50,8 @@ def approximate(
     random_state: RandomState = None,
     journal: JournalOption = None,
     n_jobs: int = 1,
+    workers: WorkersOption = "threads",
+    client: Any = None,
     progress: ProgressOption = None,
     retry: int | None = None,
     timeout: float | None = None,
@@ -101,6 +104,10 @@ def approximate(
         paid for again, by this call or another one, in this process or a later one.
     n_jobs : int, default=1
         Threads that call the similarity.
+    workers : {"threads", "processes"}, default="threads"
+        What `n_jobs` counts; processes are for similarities that hold the interpreter.
+    client : dask.distributed.Client, optional
+        A cluster, whose workers evaluate instead (docs/scale.md); the result is the same.
     progress : bool, callable or None, default=None
         A bar in a terminal; or ``callback(done, planned)``, which stops the run with False.
     retry, timeout, on_error, on_nonfinite, cost
@@ -136,6 +143,8 @@ def approximate(
         n_jobs,
         progress,
         journal,
+        workers=workers,
+        client=client,
         retry=retry,
         timeout=timeout,
         on_error=on_error,

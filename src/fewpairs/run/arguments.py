@@ -21,9 +21,9 @@ from fewpairs.methods.landmarks import given_landmarks
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
-from fewpairs.parallel import count_jobs
 from fewpairs.similarities.base import declared
 from fewpairs.similarities.cost import Cost, evaluations_for
+from fewpairs.workers.choice import WorkersOption
 
 #: What a run takes beside the options of its method; suggested when one of them is misspelt.
 OPTIONS = (
@@ -41,6 +41,8 @@ OPTIONS = (
     "random_state",
     "journal",
     "n_jobs",
+    "workers",
+    "client",
     "progress",
     "retry",
     "timeout",
@@ -189,6 +191,9 @@ def as_oracle(
     n_jobs: int | None = 1,
     progress: ProgressOption = None,
     journal: JournalOption = None,
+    *,
+    workers: WorkersOption = "threads",
+    client: Any = None,
     **declared_beside: Any,
 ) -> Oracle:
     """Make the oracle of a run, or take one that the user has, with what it has paid for.
@@ -210,7 +215,14 @@ def as_oracle(
             )
         given = declared(similarity, **declared_beside)
         return Oracle(
-            items, given, others=others, n_jobs=n_jobs, progress=progress, journal=journal
+            items,
+            given,
+            others=others,
+            n_jobs=n_jobs,
+            progress=progress,
+            journal=journal,
+            workers=workers,
+            client=client,
         )
     if others is not None:
         raise InputError(
@@ -229,6 +241,6 @@ def as_oracle(
     items.declare(**declared_beside)
     if progress is not None:
         items.progress = progress
-    if n_jobs != 1:
-        items.n_jobs = count_jobs(n_jobs)
+    if n_jobs != 1 or workers != "threads" or client is not None:
+        items.work_in(n_jobs, workers, client)
     return items

@@ -10,6 +10,7 @@ import numpy as np
 from fewpairs.errors import InputError, UnknownNameError
 from fewpairs.similarities.cost import Cost, CostOption
 from fewpairs.similarities.facts import check_block_size, check_diagonal
+from fewpairs.similarities.made import Made
 from fewpairs.similarities.patience import Patience, WhenMissing
 from fewpairs.similarities.protocol import KINDS, Similarity
 
@@ -56,6 +57,7 @@ def similarity(
     parameters: Mapping[str, Any] | None = None,
     block_size: int | tuple[int, int] | None = None,
     diagonal: float | None = None,
+    factory: bool = False,
     retry: int | None = None,
     timeout: float | None = None,
     backoff: float | None = None,
@@ -87,6 +89,9 @@ def similarity(
         Preferred number of entries in one call, or the largest (rows, columns).
     diagonal : float, optional
         The similarity of every item with itself, if you know it.
+    factory : bool, default=False
+        Whether `function` has no parameters, and makes the function that `kind` speaks of: a model
+        is then loaded where it is used, once in each process. It needs a `name`.
     retry : int, optional
         Further attempts after a call that raised or took too long; by default none.
     timeout : float, optional
@@ -137,6 +142,14 @@ def similarity(
             "A symmetric similarity costs half as much, but only if it really is symmetric.",
             "Pass symmetric=True or symmetric=False.",
         )
+    if factory:
+        if name is None:
+            raise InputError(
+                "a factory was given without a name.",
+                "Files know a similarity by its name, and what a factory makes is made later.",
+                'Pass name="my model".',
+            )
+        function = Made(function)
     own = FunctionSimilarity(
         **{kind: function},
         symmetric=bool(symmetric),

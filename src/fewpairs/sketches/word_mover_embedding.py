@@ -27,6 +27,7 @@ from fewpairs.sketches.random_documents import (
 from fewpairs.text.documents import Documents
 from fewpairs.text.word_vectors import WordVectors
 from fewpairs.transport.ground import Ground
+from fewpairs.workers.threads import Threads
 
 #: Training documents whose distances to the random ones are measured by `fit`: their mean and their
 #: spread are then known to a tenth, for a tenth of the time that features of a thousand take.
@@ -238,7 +239,7 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
     def _distances(self, documents: Documents, random: Documents) -> FloatArray:
         return self._ground.block_to(
-            documents, random, self._random_ground, count_jobs(self.n_jobs)
+            documents, random, self._random_ground, Threads(count_jobs(self.n_jobs))
         )
 
     def _read(self, X: Any, table: WordVectors) -> Documents:

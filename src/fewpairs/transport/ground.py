@@ -7,22 +7,25 @@ table of the distances from their words to all words that occur, which one matri
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from fewpairs.arrays import FloatArray, IntArray
-from fewpairs.errors import InputError, UnknownNameError
+from fewpairs.errors import InputError, LostWorkersError, UnknownNameError
 from fewpairs.numerics import row_squares
-from fewpairs.parallel import announce, one_blas_thread
+from fewpairs.parallel import announce
 from fewpairs.text.documents import Documents
 from fewpairs.text.word_vectors import WordVectors
 from fewpairs.transport.bulk import one_against_many, pair_by_pair
 from fewpairs.transport.distances import distance_table
+from fewpairs.workers.home import Home, Killed
+from fewpairs.workers.threads import Threads
 
 METRICS = ("euclidean", "cosine")
+#: One thread, this one.
+HERE = Threads()
 #: Vectors whose largest number is beyond 2^±400 are scaled by a power of two; squares and the
 #: solver's large constants leave room for all others.
 _ROOM = 400
@@ -90,15 +93,15 @@ class Ground:
         """Turn distances between these vectors into those between the user's, in place."""
         return np.ldexp(distances, self.exponent, out=distances) if self.exponent else distances
 
-    def block(self, left: Documents, right: Documents, n_jobs: int = 1) -> FloatArray:
+    def block(self, left: Documents, right: Documents, home: Home = HERE) -> FloatArray:
         """Return the distances of all documents on the left to all on the right."""
         # The fewer documents are the landmarks: tables are made for them alone.
         if len(left) < len(right):
-            return np.ascontiguousarray(self.block(right, left, n_jobs).T)
-        return self.block_to(left, right, self, n_jobs)
+            return np.ascontiguousarray(self.block(right, left, home).T)
+        return self.block_to(left, right, self, home)
 
     def block_to(
-        self, left: Documents, right: Documents, other: Ground, n_jobs: int = 1
+        self, left: Documents, right: Documents, other: Ground, home: Home = HERE
     ) -> FloatArray:
         """Return the distances to documents over another table, with which no word is shared."""
         if other.exponent != self.exponent:
@@ -107,15 +110,15 @@ class Ground:
             other = replace(other, vectors=scaled[0], far=scaled[1], exponent=self.exponent)
         result = np.empty((len(right), len(left)))
         parts = [slice(0, len(left))] * len(right)
-        self._fill(Corpus.of(left), right, other, parts, result, n_jobs)
+        self._fill(Corpus.of(left), right, other, parts, result, home)
         return self.in_units(np.ascontiguousarray(result.T))
 
-    def triangle(self, documents: Documents, n_jobs: int = 1) -> FloatArray:
+    def triangle(self, documents: Documents, home: Home = HERE) -> FloatArray:
         """Return the distances within one set, each computed once."""
         n = len(documents)
         result = np.zeros((n, n))
         parts = [slice(k + 1, n) for k in range(n)]
-        self._fill(Corpus.of(documents), documents, self, parts, result, n_jobs)
+        self._fill(Corpus.of(documents), documents, self, parts, result, home)
         # Row k holds the pairs of document k with later ones, and zeros.
         result += result.T
         return self.in_units(result)
@@ -135,26 +138,27 @@ class Ground:
         other: Ground,
         parts: list[slice],
         result: FloatArray,
-        n_jobs: int,
+        home: Home,
     ) -> None:
         """Write into row k the distances of landmark k to the documents ``parts[k]``."""
-        vectors = self.vectors[corpus.vocabulary]
-
-        def work(group: slice) -> None:
-            self._fill_group(corpus, vectors, landmarks[group], other, parts[group], result[group])
-
+        work = _Rows(self, corpus, self.vectors[corpus.vocabulary], landmarks, other, parts)
         announce(one_against_many, "the transport solver")
-        with one_blas_thread():
-            groups = _groups(landmarks, len(corpus.vocabulary))
-            if n_jobs == 1:
-                for group in groups:
-                    work(group)
-                return
-            with ThreadPoolExecutor(n_jobs) as pool:
-                for done in [pool.submit(work, group) for group in groups]:
-                    done.result()
+        groups = _groups(landmarks, len(corpus.vocabulary))
+        if not home.elsewhere:
+            for _ in home.run(groups, lambda group: work.fill(group, result[group])):
+                pass
+            return
+        for group, rows in home.run(groups, work):
+            if isinstance(rows, Killed):
+                raise LostWorkersError(
+                    f"{rows.deaths} processes have died while they compared documents "
+                    f"{group.start} to {group.stop - 1} with others; the last was {rows.where}.",
+                    "They may need more memory than there is.",
+                    "Look at these documents, or give the workers more memory.",
+                )
+            result[group] = rows
 
-    def _fill_group(
+    def fill_group(
         self,
         corpus: Corpus,
         vectors: FloatArray,
@@ -261,3 +265,26 @@ def _groups(landmarks: Documents, n_words: int) -> Iterator[slice]:
             yield slice(begin, k)
             begin = k
     yield slice(begin, len(landmarks))
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """What makes the distances of some landmarks to a corpus, here or wherever it is sent."""
+
+    ground: Ground
+    corpus: Corpus
+    vectors: FloatArray
+    landmarks: Documents
+    other: Ground
+    parts: list[slice]
+
+    def __call__(self, group: slice) -> FloatArray:
+        rows = np.zeros((group.stop - group.start, len(self.corpus.starts) - 1))
+        self.fill(group, rows)
+        return rows
+
+    def fill(self, group: slice, rows: FloatArray) -> None:
+        """Write the rows of a group of landmarks."""
+        self.ground.fill_group(
+            self.corpus, self.vectors, self.landmarks[group], self.other, self.parts[group], rows
+        )

@@ -6,11 +6,12 @@ from typing import Any
 
 from fewpairs.arrays import FloatArray
 from fewpairs.errors import InputError
-from fewpairs.parallel import count_jobs, require_memory
+from fewpairs.parallel import require_memory
 from fewpairs.text.documents import Documents
 from fewpairs.text.tokens import read_stop_words
 from fewpairs.text.word_vectors import WordVectors
 from fewpairs.transport.ground import Ground
+from fewpairs.workers.choice import WorkersOption, home_of
 
 
 def wmd(
@@ -21,6 +22,8 @@ def wmd(
     metric: str = "euclidean",
     normalize: bool = False,
     n_jobs: int = 1,
+    workers: WorkersOption = "threads",
+    client: Any = None,
     ceiling: float | None = None,
     **options: Any,
 ) -> FloatArray:
@@ -40,6 +43,10 @@ def wmd(
         Scale vectors to length one first, as gensim's ``wmdistance`` does.
     n_jobs : int, default=1
         Threads; results do not depend on it.
+    workers : {"threads", "processes"}, default="threads"
+        What `n_jobs` counts.
+    client : dask.distributed.Client, optional
+        A cluster, whose workers compute instead.
     ceiling : float, optional
         A result of more bytes is refused; by default 2 GiB, or what `fewpairs.max_memory` says.
     **options
@@ -58,14 +65,15 @@ def wmd(
     array([[1.  ],
            [5.03]])
     """
+    home = home_of(n_jobs, workers, client)
     left, right, ground = read_documents(
         documents, others, vectors, metric=metric, normalize=normalize, options=options
     )
     if others is None:
         _require_distances(len(left), len(left), "Use fewpairs.approximate", ceiling)
-        return ground.triangle(left, count_jobs(n_jobs))
+        return ground.triangle(left, home)
     _require_distances(len(left), len(right), "Ask for fewer documents at a time", ceiling)
-    return ground.block(left, right, count_jobs(n_jobs))
+    return ground.block(left, right, home)
 
 
 def _require_distances(n: int, m: int, instead: str, ceiling: float | None) -> None:

@@ -30,6 +30,7 @@ from fewpairs.tasks.clustering.sums import adds_up_exactly
 from fewpairs.tasks.clustering.tree import Tree
 from fewpairs.tasks.matching.identity import Ids, names_of, read_ids
 from fewpairs.tasks.matching.threshold import Threshold
+from fewpairs.workers.choice import WorkersOption
 
 #: Of what may be spent: for the matrix, and for blind pairs at the end. The rest, and what the
 #: matrix leaves, goes to decisions.
@@ -52,6 +53,8 @@ def cluster(
     random_state: RandomState = None,
     journal: JournalOption = None,
     n_jobs: int = 1,
+    workers: WorkersOption = "threads",
+    client: Any = None,
     progress: ProgressOption = None,
     retry: int | None = None,
     timeout: float | None = None,
@@ -85,7 +88,7 @@ def cluster(
         each item, or all pairs if these are fewer.
     guide : array, encoder, "auto", None, or list of these, default="auto"
         As for `approximate`.
-    random_state, journal, n_jobs, progress : as for `find_pairs`
+    random_state, journal, n_jobs, workers, client, progress : as for `find_pairs`
     retry, timeout, on_error, on_nonfinite, cost, max_memory : as for `find_pairs`
 
     Returns
@@ -105,7 +108,8 @@ def cluster(
     where = _threshold(threshold, below)
     if isinstance(items, FactoredMatrix):
         hint = None if isinstance(guide, str) and guide == "auto" else guide
-        given = (similarity, budget, hint, journal, retry, timeout, on_error, on_nonfinite, cost)
+        patience = (retry, timeout, on_error, on_nonfinite)
+        given = (similarity, budget, hint, journal, client, cost, *patience)
         _refuse_beside_matrix(given)
         with memory_below(max_memory):
             return _of_matrix(items, where, ids, random_state)
@@ -116,6 +120,8 @@ def cluster(
         n_jobs,
         progress,
         journal,
+        workers=workers,
+        client=client,
         retry=retry,
         timeout=timeout,
         on_error=on_error,

@@ -24,6 +24,7 @@ from fewpairs.tasks.matching.neighborhoods import Neighborhoods
 from fewpairs.tasks.matching.plan_nearest import plan_nearest
 from fewpairs.tasks.matching.question import Beside, Means, Question
 from fewpairs.tasks.matching.threshold import refuse_incomparable
+from fewpairs.workers.choice import WorkersOption
 
 
 def find_nearest(
@@ -41,6 +42,8 @@ def find_nearest(
     random_state: RandomState = None,
     journal: JournalOption = None,
     n_jobs: int = 1,
+    workers: WorkersOption = "threads",
+    client: Any = None,
     progress: ProgressOption = None,
     retry: int | None = None,
     timeout: float | None = None,
@@ -65,7 +68,7 @@ def find_nearest(
         The share of all true neighbours to find: the lower end of the stated interval.
     budget : int, float or str, optional
         The most to spend: evaluations, or (a float below 1) a share of all pairs, or money.
-    guide, all_pairs, random_state, journal, n_jobs, progress : as for `find_pairs`
+    guide, all_pairs, random_state, journal, n_jobs, workers, client, progress : as for `find_pairs`
     retry, timeout, on_error, on_nonfinite, cost, max_memory : as for `find_pairs`
 
     Returns
@@ -87,7 +90,7 @@ def find_nearest(
         )
     begun = time.perf_counter()
     wanted = check_recall(recall)
-    means = Means(n_jobs, progress, journal)
+    means = Means(n_jobs, progress, journal, workers, client)
     beside = Beside(retry, timeout, on_error, on_nonfinite, cost)
     asked = Question.of(items, similarity, others, ids, budget, all_pairs, means, beside)
     oracle = asked.oracle

@@ -25,6 +25,7 @@ from fewpairs.tasks.matching.question import Beside, Means, Question
 from fewpairs.tasks.matching.running import Run
 from fewpairs.tasks.matching.search import best_first
 from fewpairs.tasks.matching.threshold import Threshold
+from fewpairs.workers.choice import WorkersOption
 
 
 def find_pairs(
@@ -43,6 +44,8 @@ def find_pairs(
     random_state: RandomState = None,
     journal: JournalOption = None,
     n_jobs: int = 1,
+    workers: WorkersOption = "threads",
+    client: Any = None,
     progress: ProgressOption = None,
     retry: int | None = None,
     timeout: float | None = None,
@@ -95,6 +98,10 @@ def find_pairs(
         As for `approximate`.
     n_jobs : int, default=1
         Threads that call the similarity.
+    workers : {"threads", "processes"}, default="threads"
+        What `n_jobs` counts; processes are for similarities that hold the interpreter.
+    client : dask.distributed.Client, optional
+        A cluster, whose workers evaluate instead (docs/scale.md); the result is the same.
     progress : bool, callable or None, default=None
         A bar in a terminal; or ``callback(done, planned)``, which stops the run with False.
     retry, timeout, on_error, on_nonfinite, cost
@@ -121,7 +128,7 @@ def find_pairs(
     begun = time.perf_counter()
     threshold = Threshold.of(above, below)
     wanted = check_recall(recall)
-    means = Means(n_jobs, progress, journal)
+    means = Means(n_jobs, progress, journal, workers, client)
     beside = Beside(retry, timeout, on_error, on_nonfinite, cost)
     asked = Question.of(items, similarity, others, ids, budget, all_pairs, means, beside)
     oracle, universe = asked.oracle, asked.universe

@@ -16,14 +16,17 @@ from fewpairs.tasks.matching.all_pairs import evaluates_all
 from fewpairs.tasks.matching.identity import Ids, read_ids
 from fewpairs.tasks.matching.symmetry import unlimited
 from fewpairs.tasks.matching.universe import Universe
+from fewpairs.workers.choice import WorkersOption
 
 
 class Means(NamedTuple):
-    """How pairs are evaluated: in how many threads, told to whom, written down where."""
+    """How pairs are evaluated: by how many of whom, told to whom, written down where."""
 
     n_jobs: int
     progress: ProgressOption
     journal: JournalOption = None
+    workers: WorkersOption = "threads"
+    client: Any = None
 
 
 class Beside(NamedTuple):
@@ -70,7 +73,7 @@ class Question:
         beside: Beside,
     ) -> Question:
         """Check what every question takes; nothing is evaluated."""
-        oracle = as_oracle(items, similarity, others, *means, **beside._asdict())
+        oracle = as_oracle(items, similarity, others, **means._asdict(), **beside._asdict())
         universe = Universe(*oracle.shape, square=oracle.square, symmetric=oracle.symmetric)
         everything = evaluates_all(all_pairs, budget, oracle.similarity, universe)
         return cls(oracle, universe, read_ids(ids, oracle), budget, everything)

@@ -27,6 +27,7 @@ from fewpairs.tasks.matching.question import Beside, Means, Question
 from fewpairs.tasks.matching.symmetry import check_symmetry, unlimited
 from fewpairs.tasks.matching.threshold import Threshold
 from fewpairs.tasks.matching.universe import Universe
+from fewpairs.workers.choice import WorkersOption
 
 
 def recall_of(
@@ -44,6 +45,8 @@ def recall_of(
     random_state: RandomState = None,
     journal: JournalOption = None,
     n_jobs: int = 1,
+    workers: WorkersOption = "threads",
+    client: Any = None,
     progress: ProgressOption = None,
     retry: int | None = None,
     timeout: float | None = None,
@@ -74,7 +77,7 @@ def recall_of(
         declared `cheap` and there are no more than ten million pairs; and where a statement would
         take half of them and there are no more than a million, or four times the candidates, unless
         thirty missed matches end it before. False never does.
-    random_state, journal, n_jobs, progress : as for `find_pairs`
+    random_state, journal, n_jobs, workers, client, progress : as for `find_pairs`
     retry, timeout, on_error, on_nonfinite, cost, max_memory : as for `find_pairs`
 
     Returns
@@ -94,7 +97,7 @@ def recall_of(
     (0.6666666666666666, 1.0)
     """
     threshold, wanted = Threshold.of(above, below), check_recall(recall)
-    means = Means(n_jobs, progress, journal)
+    means = Means(n_jobs, progress, journal, workers, client)
     beside = Beside(retry, timeout, on_error, on_nonfinite, cost)
     asked = Question.of(items, similarity, others, ids, budget, all_pairs, means, beside)
     oracle, universe = asked.oracle, asked.universe

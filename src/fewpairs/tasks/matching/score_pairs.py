@@ -14,6 +14,7 @@ from fewpairs.oracle.progress import ProgressOption
 from fewpairs.run.arguments import as_oracle
 from fewpairs.similarities.cost import CostOption
 from fewpairs.similarities.patience import WhenMissing
+from fewpairs.workers.choice import WorkersOption
 
 
 def score_pairs(
@@ -23,6 +24,8 @@ def score_pairs(
     *,
     journal: JournalOption = None,
     n_jobs: int = 1,
+    workers: WorkersOption = "threads",
+    client: Any = None,
     progress: ProgressOption = None,
     retry: int | None = None,
     timeout: float | None = None,
@@ -43,6 +46,8 @@ def score_pairs(
         As for `approximate`.
     n_jobs : int, default=1
         Threads that call the similarity.
+    workers, client
+        As for `approximate`.
     progress : bool, callable or None, default=None
         A bar in a terminal; or ``callback(done, planned)``, which stops the run with False.
     retry, timeout, on_error, on_nonfinite, cost
@@ -80,6 +85,8 @@ def score_pairs(
         n_jobs,
         progress,
         journal,
+        workers=workers,
+        client=client,
         retry=retry,
         timeout=timeout,
         on_error=on_error,

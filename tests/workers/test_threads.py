@@ -1,4 +1,4 @@
-"""Where requests are answered: in order, and nothing that was begun is lost."""
+"""Work in threads: in order, and nothing that was begun is lost."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from fewpairs.oracle.execution import run
+from fewpairs.workers.threads import in_threads
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 5])
@@ -16,7 +16,7 @@ def test_answers_come_in_the_order_of_asking(n_jobs):
         time.sleep(0.001 * (request % 3))
         return -request
 
-    assert list(run(iter(range(20)), work, n_jobs)) == [(k, -k) for k in range(20)]
+    assert list(in_threads(iter(range(20)), work, n_jobs)) == [(k, -k) for k in range(20)]
 
 
 def test_after_ctrl_c_what_was_begun_is_waited_for():
@@ -36,7 +36,7 @@ def test_after_ctrl_c_what_was_begun_is_waited_for():
 
     answered = []
     with pytest.raises(KeyboardInterrupt):
-        answered.extend(run(requests(), work, 2))
+        answered.extend(in_threads(requests(), work, 2))
     assert answered == [(k, -k) for k in sorted(begun)]
     assert len(answered) >= 2
 
@@ -49,7 +49,7 @@ def test_no_more_requests_are_drawn_than_there_is_work_for():
             drawn.append(k)
             yield k
 
-    first = run(requests(), lambda request: request, 2)
+    first = in_threads(requests(), lambda request: request, 2)
     next(first)
     assert len(drawn) == 5
     first.close()

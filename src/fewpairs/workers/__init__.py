@@ -1,0 +1,1 @@
+"""Where work is done: threads here, processes here, or a cluster."""

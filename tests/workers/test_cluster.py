@@ -1,0 +1,241 @@
+"""A Dask cluster of real worker processes, which are killed, stopped and cut off."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from elsewhere import Traced, items, makes_model, same, set_variable, traces
+
+import fewpairs as fp
+from fewpairs.errors import InputError, LostWorkersError, MissingExtraError
+
+distributed = pytest.importorskip("distributed", reason="needs the extra dask")
+
+#: What is evaluated block by block, and nothing else: sleeping blocks are then all that takes time.
+PLAIN = {"method": "nystrom", "error_pairs": 0, "landmarks": 10, "random_state": 0}
+
+
+START = "import importlib, sys; importlib.import_module(sys.argv.pop(1)).main()"
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+def both(client):
+    """Both workers, also after a test that has killed one."""
+    client.wait_for_workers(2, timeout=30)
+    return client
+
+
+def processes(client):
+    return set(client.run(os.getpid).values())
+
+
+def at_the_third_block(folder, act):
+    """Do something when workers have begun a few blocks; returns the thread, to be joined."""
+
+    def wait():
+        deadline = time.monotonic() + 30
+        while len(traces(folder)) < 3 and time.monotonic() < deadline:
+            time.sleep(0.005)
+        act(traces(folder)[-1][0])
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    return thread
+
+
+def test_a_cluster_gives_the_same_result_and_nothing_stays_on_it(both, tmp_path):
+    matrix = fp.approximate(items(), Traced(tmp_path), landmarks=10, random_state=0, client=both)
+    assert {process for process, _ in traces(tmp_path)} <= processes(both)
+    assert same(matrix, fp.approximate(items(), Traced(tmp_path), landmarks=10, random_state=0))
+    left = both.run(lambda dask_worker: [n for n in dask_worker.plugins if "fewpairs" in n])
+    assert set(map(tuple, left.values())) == {()}
+    assert not both.futures
+
+
+def test_every_door_takes_a_client(both, tmp_path):
+    x, similarity = items(60), Traced(tmp_path)
+    for question in (
+        lambda **how: fp.find_pairs(x, similarity, above=0.99, random_state=0, **how).similarities,
+        lambda **how: fp.find_nearest(x, similarity, k=2, random_state=0, **how).right,
+        lambda **how: fp.cluster(x, similarity, threshold=0.9, random_state=0, **how).labels,
+        lambda **how: fp.score_pairs(similarity, x[:9], x[9:18], **how),
+        lambda **how: fp.Oracle(x, similarity, **how).columns([3, 5]),
+    ):
+        here = question()
+        before = len(traces(tmp_path))
+        found = question(client=both)
+        assert os.getpid() not in [process for process, _ in traces(tmp_path)[before:]]
+        np.testing.assert_array_equal(found, here)
+
+
+def test_distances_of_documents_are_the_same_on_a_cluster(both):
+    rng = np.random.default_rng(0)
+    words = [f"w{k}" for k in range(60)]
+    vectors = fp.WordVectors(words, rng.normal(size=(60, 5)))
+    documents = [" ".join(rng.choice(words, 6)) for _ in range(40)]
+    here = fp.wmd(documents, None, vectors)  # first, so that workers find what is compiled
+    np.testing.assert_array_equal(fp.wmd(documents, None, vectors, client=both), here)
+    mover = fp.WordMover(vectors)
+    matrix = fp.approximate(documents, mover, landmarks=8, random_state=0)
+    there = fp.approximate(documents, mover, landmarks=8, random_state=0, client=both)
+    assert same(there, matrix)
+
+
+def test_a_factory_is_called_once_on_each_worker(both, tmp_path):
+    both.run(set_variable, "FEWPAIRS_TEST_MADE", str(tmp_path))
+    made = fp.similarity(
+        makes_model, kind="block", symmetric=True, name="made", factory=True, block_size=(50, 10)
+    )
+    fp.approximate(items(), made, landmarks=10, random_state=0, client=both)
+    made_in = [int(path.name.split("-")[0]) for path in tmp_path.iterdir()]
+    assert len(made_in) == len(set(made_in))
+    assert set(made_in) <= processes(both)
+
+
+def test_a_worker_killed_in_the_middle_changes_nothing(both, tmp_path):
+    slow = Traced(tmp_path, seconds=0.2)
+    killer = at_the_third_block(tmp_path, lambda worker: os.kill(worker, signal.SIGKILL))
+    matrix = fp.approximate(items(), slow, client=both, **PLAIN)
+    killer.join()
+    asked = sum(pairs for _, pairs in traces(tmp_path))
+    # The worker had one block of 500 pairs under way, and one that it had not begun.
+    assert matrix.evaluations <= asked <= matrix.evaluations + 2 * 500
+    assert same(matrix, fp.approximate(items(), Traced(tmp_path), **PLAIN))
+
+
+def test_a_block_that_kills_its_worker_is_told_and_all_else_is_kept(both, tmp_path):
+    x, folder = items(), tmp_path / "journal"
+    poisoned = Traced(tmp_path, poison=x[17])
+    with pytest.raises(LostWorkersError, match="processes have died") as caught:
+        fp.approximate(x, poisoned, client=both, journal=folder, **PLAIN)
+    rows, columns = caught.value.block
+    assert 17 in rows
+    assert len(rows) * len(columns) <= 500
+    deaths = [trace for trace in traces(tmp_path) if trace[1] == len(rows) * len(columns)]
+    assert len(deaths) >= 2
+    before = len(traces(tmp_path))
+    again = fp.approximate(x, Traced(tmp_path), journal=folder, **PLAIN)
+    assert same(again, fp.approximate(x, Traced(tmp_path / "journal"), **PLAIN))
+    here = [pairs for process, pairs in traces(tmp_path)[before:] if process == os.getpid()]
+    assert sum(here) < again.evaluations
+
+
+def test_a_worker_cut_off_and_back_later_changes_nothing(both, tmp_path, monkeypatch):
+    monkeypatch.setattr("fewpairs.workers.dispatch._SLOW_AT_LEAST", 0.5)
+    slow = Traced(tmp_path, seconds=0.2)
+    stopped = []
+
+    def stop(worker):
+        os.kill(worker, signal.SIGSTOP)
+        stopped.append(worker)
+
+    stopper = at_the_third_block(tmp_path, stop)
+    matrix = fp.approximate(items(), slow, client=both, **PLAIN)
+    stopper.join()
+    os.kill(stopped[0], signal.SIGCONT)
+    # It was still there, and silent, when the run had ended: somebody else has made its block.
+    assert same(matrix, fp.approximate(items(), Traced(tmp_path), **PLAIN))
+
+
+def test_a_scheduler_that_disappears_leaves_what_was_evaluated(tmp_path):
+    where = tmp_path / "scheduler.json"
+    folder, out = tmp_path / "traces", tmp_path / "log"
+    folder.mkdir()
+    dask = [sys.executable, "-c", START]
+    at = ["--scheduler-file", str(where), "--no-dashboard"]
+    how = {"stdout": out.open("w"), "stderr": subprocess.STDOUT}
+    scheduler = subprocess.Popen(
+        [*dask, "distributed.cli.dask_scheduler", *at, "--host", "127.0.0.1", "--port", "0"],
+        **how,
+    )
+    worker = subprocess.Popen(
+        [
+            *dask,
+            "distributed.cli.dask_worker",
+            *at,
+            "--no-nanny",
+            "--nthreads",
+            "1",
+            "--death-timeout",
+            "20",
+        ],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        **how,
+    )
+    try:
+        deadline = time.monotonic() + 30
+        while not where.exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        address = json.loads(where.read_text())["address"]
+        with distributed.Client(address, timeout=1, set_as_default=False) as client:
+            client.wait_for_workers(1, timeout=30)
+            slow = Traced(folder, seconds=0.2)
+            killer = at_the_third_block(folder, lambda _: scheduler.kill())
+            with pytest.raises(LostWorkersError, match="scheduler") as caught:
+                fp.approximate(items(), slow, client=client, journal=tmp_path / "j", **PLAIN)
+            killer.join()
+    finally:
+        for process in (scheduler, worker):
+            process.kill()
+            process.wait()
+        how["stdout"].close()
+    assert caught.value.oracle.evaluations > 0
+    before = len(traces(folder))
+    again = fp.approximate(items(), Traced(folder), journal=tmp_path / "j", **PLAIN)
+    here = traces(folder)[before:]
+    assert sum(pairs for _, pairs in here) < again.evaluations
+    assert same(again, fp.approximate(items(), Traced(folder), **PLAIN))
+
+
+def test_the_command_takes_the_address_of_a_scheduler(both, tmp_path):
+    from typer.testing import CliRunner
+
+    from fewpairs.cli.app import app
+
+    texts = tmp_path / "texts.txt"
+    texts.write_text("\n".join(f"text number {k * k}" for k in range(40)), encoding="utf-8")
+    results = []
+    for beside in (["--scheduler", both.scheduler.address], []):
+        output = tmp_path / f"{len(beside)}.fewpairs"
+        command = ["approximate", str(texts), "-o", str(output), "--landmarks", "5", *beside]
+        ended = CliRunner().invoke(app, command, catch_exceptions=False)
+        assert ended.exit_code == 0, ended.output
+        results.append(fp.load(output))
+    assert same(*results)
+
+
+def test_what_is_no_client_is_refused(both):
+    near = fp.VectorSimilarity("rbf")
+    with pytest.raises(InputError, match=r"client is 'tcp://127.0.0.1:8786'"):
+        fp.approximate(items(), near, client="tcp://127.0.0.1:8786")
+    with pytest.raises(InputError, match="beside a client"):
+        fp.approximate(items(), near, client=both, workers="processes")
+    closed = distributed.Client(both.scheduler.address, set_as_default=False)
+    closed.close()
+    with pytest.raises(InputError, match="the client is closed"):
+        fp.approximate(items(), near, client=closed)
+
+
+def test_without_the_extra_the_message_names_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(MissingExtraError, match=r"fewpairs\[dask\]"):
+        fp.approximate(items(), fp.VectorSimilarity("rbf"), client=object())

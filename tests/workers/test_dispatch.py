@@ -1,0 +1,154 @@
+"""Tasks sent to workers that may die, by a crew that does what the test says."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fewpairs.errors import LostWorkersError
+from fewpairs.workers import dispatch as dispatching
+from fewpairs.workers.dispatch import Done, Lost, dispatch
+from fewpairs.workers.home import Killed
+from fewpairs.workers.loads import Loads
+
+
+class Crew:
+    """Workers that finish trips in any order; some tasks kill whoever has them."""
+
+    def __init__(self, size=2, *, kills=(), deaths=0, choose=None, again=False):
+        self.size, self.kills, self.deaths_left, self.again = size, set(kills), deaths, again
+        self.choose = choose or (lambda waiting: waiting[0])
+        self.waiting: dict[int, list] = {}
+        self.key = self.most = self.deaths = 0
+        self.carried_out: list = []
+
+    def send(self, tasks):
+        self.key += 1
+        self.waiting[self.key] = tasks
+        self.most = max(self.most, len(self.waiting))
+        return self.key
+
+    def recall(self, key):
+        self.waiting.pop(key, None)
+
+    def news(self, timeout):
+        key = self.choose(sorted(self.waiting))
+        tasks = self.waiting[key]
+        if self.kills & set(tasks) or self.deaths_left > 0:
+            self.deaths_left -= 1
+            self.deaths += 1
+            # The others that were with that worker are lost as well.
+            lost = tuple(self.waiting)
+            if not self.again:
+                self.waiting.clear()
+            return [Lost(lost, "worker 7", again=self.again)]
+        del self.waiting[key]
+        self.carried_out.extend(tasks)
+        return [Done(key, [-task for task in tasks], 0.1 * len(tasks))]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    count=st.integers(0, 60),
+    size=st.integers(1, 5),
+    deaths=st.integers(0, 4),
+    again=st.booleans(),
+    draw=st.randoms(use_true_random=False),
+)
+def test_results_come_in_order_whoever_is_first_and_whoever_dies(count, size, deaths, again, draw):
+    crew = Crew(size, deaths=deaths, choose=draw.choice, again=again)
+    arrived = []
+    found = list(dispatch(crew, range(1, count + 1), lambda task, _: arrived.append(task)))
+    tasks = [task for task, _ in found]
+    assert tasks == list(range(1, count + 1))
+    assert sorted(arrived) == [task for task, result in found if not isinstance(result, Killed)]
+    assert all(result == -task for task, result in found if not isinstance(result, Killed))
+    assert crew.most <= 2 * size + 1
+    assert not crew.waiting
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_the_task_that_kills_is_found_out_and_no_other(again):
+    crew = Crew(3, kills={17}, again=again)
+    found = dict(dispatch(crew, range(1, 40)))
+    assert found.pop(17) == Killed(3, "worker 7")
+    assert found == {task: -task for task in range(1, 40) if task != 17}
+    assert crew.deaths == 3  # twice in company, and once alone
+
+
+def test_what_has_come_is_given_before_the_end_is_told():
+    class Ending(Crew):
+        def news(self, timeout):
+            if len(self.carried_out) == 3:
+                raise LostWorkersError("gone.")
+            return super().news(timeout)
+
+    crew = Ending(2, choose=max)
+    found = []
+    with pytest.raises(LostWorkersError):
+        found.extend(dispatch(crew, range(1, 100)))
+    assert sorted(task for task, _ in found) == sorted(crew.carried_out)
+    assert 1 not in dict(found)  # it came out of turn, all the same
+
+
+def test_nothing_is_drawn_that_there_is_no_room_for():
+    drawn = []
+
+    def tasks():
+        for k in range(1, 1000):
+            drawn.append(k)
+            yield k
+
+    crew = Crew(2)
+    running = dispatch(crew, tasks())
+    next(running)
+    assert len(drawn) < 30
+    running.close()
+    assert not crew.waiting
+
+
+def test_after_a_stop_what_was_drawn_is_not_sent():
+    crew = Crew(2)
+    ended = []
+    found = []
+    for task, _ in dispatch(crew, range(1, 1000), stopped=lambda: bool(ended)):
+        found.append(task)
+        if task == 30:
+            ended.append(True)
+    assert found[:30] == list(range(1, 31))
+    assert len(found) < 60
+    assert set(crew.carried_out) == set(found)
+
+
+@pytest.mark.parametrize("repeatable", [True, False])
+def test_a_slow_trip_is_made_again_and_counts_once(monkeypatch, repeatable):
+    monkeypatch.setattr(dispatching, "_SLOW_AT_LEAST", 0.0)
+    monkeypatch.setattr(dispatching, "_SLOW", 1e-9)
+
+    class Slow(Crew):
+        looked = 0
+
+        def news(self, timeout):
+            fast = [key for key in self.waiting if key != 1]
+            self.looked += 1
+            if fast:
+                return super().news(timeout)
+            self.choose = min
+            return super().news(timeout) if self.looked > 100 else []
+
+    crew = Slow(2, choose=max)
+    found = list(dispatch(crew, range(1, 20), repeatable=repeatable))
+    assert found == [(k, -k) for k in range(1, 20)]
+    # Key 1 hangs: only a copy of its trip can have brought task 1 before the crew gave in.
+    assert (crew.looked < 100) == repeatable
+
+
+def test_trips_grow_until_they_are_worth_it_and_the_last_are_shared_out():
+    loads = Loads(iter(range(1000)))
+    assert loads.next(4) == [0]
+    loads.took(1, 0.01)
+    assert len(loads.next(4)) == 30
+    loads = Loads(iter(range(10)))
+    loads.took(1, 0.001)
+    assert [len(loads.next(4)) for _ in range(5)] == [3, 2, 2, 1, 1]
