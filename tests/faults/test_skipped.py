@@ -222,6 +222,38 @@ def test_skipped_pairs_are_no_matches():
 
 
 @pytest.mark.parametrize("budget", [None, 0.6])
+def test_skipped_pairs_are_no_matches_within_clusters(budget):
+    # Predictions stand in for them in whole columns, and most of these would be matches.
+    exact = np.where(np.eye(2, dtype=bool), 0.9, 0.1).repeat(N // 2, 0).repeat(N // 2, 1)
+    matrix = punched(exact, 0.1)
+    upper = np.triu_indices(N, 1)
+    clusters = fp.cluster(
+        range(N),
+        Counter(matrix).similarity("pairs", on_nonfinite="skip"),
+        threshold=0.5,
+        budget=budget,
+        random_state=0,
+    )
+    same = (clusters.labels[:, None] == clusters.labels)[upper]
+    truth = np.mean(matrix[upper][same] >= 0.5)
+    assert clusters.n_clusters == 2
+    assert clusters.precision.low <= truth <= clusters.precision.high
+    assert clusters.recall.high == 1
+    if budget is None:
+        assert clusters.precision == (truth,) * 3
+        assert clusters.skipped == np.isnan(matrix[upper]).sum()
+    assert f"{clusters.skipped} skipped pairs count as no matches" in repr(clusters)
+
+
+@pytest.mark.parametrize("landmarks", [10, N])
+def test_a_symmetric_matrix_with_holes_stays_symmetric(landmarks):
+    matrix = punched(symmetric_matrix(N), 0.1)
+    similarity = Counter(matrix).similarity("pairs", on_nonfinite="skip")
+    dense = fp.approximate(range(N), similarity, landmarks=landmarks, random_state=0).to_dense()
+    np.testing.assert_allclose(dense, dense.T, atol=1e-12)
+
+
+@pytest.mark.parametrize("budget", [None, 0.6])
 def test_skipped_pairs_are_no_neighbours(budget):
     exact = smooth(150)
     holes = punched(exact, 0.05)

@@ -11,6 +11,7 @@ from fewpairs.arrays import RandomState, generator, is_number
 from fewpairs.error.rows import Share
 from fewpairs.errors import BudgetError, InputError
 from fewpairs.factored.matrix import FactoredMatrix
+from fewpairs.numerics import distinct
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
@@ -262,7 +263,7 @@ class _Run:
             clusters = _clusters(found.tree, where, matrix, self.ids)
             blind = (left - decided) // pairs.each
             stated = state(pairs, clusters.labels, at, blind, rng)
-            spent = oracle.spent
+            spent, in_vain = oracle.spent, pairs.keys_of(oracle.skipped)
         return replace(
             clusters,
             precision=stated.precision,
@@ -276,6 +277,7 @@ class _Run:
                 "blind": spent - decided,
             },
             symmetrized=isinstance(oracle.similarity, Symmetrized),
+            skipped=len(distinct(pairs.skipped, in_vain)),
             oracle=oracle,
         )
 
