@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from examples import Counter
@@ -268,6 +270,36 @@ def test_a_budget_below_one_landmark_is_refused():
         fp.cluster(range(240), fp.Precomputed(blobs()), threshold=0.5, budget=50)
 
 
+@pytest.mark.parametrize("n", [3, 12, 60])
+@pytest.mark.parametrize(("symmetric", "diagonal"), [(True, 1.0), (True, None), (False, None)])
+def test_a_budget_that_is_advised_is_enough(n, symmetric, diagonal):
+    similarity = fp.similarity(
+        lambda a, b: 1 / (1 + abs(a - b)), kind="pair", symmetric=symmetric, diagonal=diagonal
+    )
+    with pytest.raises(fp.errors.BudgetError, match="Raise it to") as refused:
+        fp.cluster(range(n), similarity, threshold=0.4, budget=1)
+    advised = int(re.findall(r"Raise it to ([\d,]+)", str(refused.value))[0].replace(",", ""))
+    clusters = fp.cluster(range(n), similarity, threshold=0.4, budget=advised, random_state=0)
+    assert clusters.evaluations <= advised <= n * (n + 1) // 2 * (1 if symmetric else 2)
+
+
+@pytest.mark.parametrize("of_matrix", [True, False])
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [({"n_jobs": 0}, "n_jobs is 0"), ({"progress": "x"}, "progress is 'x'")],
+)
+def test_means_without_a_meaning(of_matrix, argument, message):
+    matrix, similarity = FactoredMatrix(np.eye(3), np.eye(3)), fp.Precomputed(np.eye(3))
+    given = [matrix] if of_matrix else [range(3), similarity]
+    with pytest.raises(fp.errors.InputError, match=message):
+        fp.cluster(*given, threshold=1, **argument)
+
+
+def test_a_guide_of_the_wrong_length_is_told_although_all_pairs_are_evaluated():
+    with pytest.raises(fp.errors.InputError, match="for 120 items"):
+        fp.cluster(range(120), fp.Precomputed(blobs(120)), threshold=0.5, guide=np.ones((5, 2)))
+
+
 def test_nan_is_a_fault_or_skipped():
     dense = blobs(120)
     dense[3, 50] = dense[50, 3] = np.nan
@@ -455,6 +487,13 @@ def test_average_linkage_of_found_pairs_keeps_a_budget():
         found.averaged_groups(budget=3)
     assert found.oracle.evaluations == before
     assert len(found.averaged_groups(budget=780)) == 40
+
+
+@pytest.mark.parametrize("budget", [-1, 0.5, "5 USD", True])
+def test_a_budget_of_averaged_groups_is_a_number_of_evaluations(budget):
+    found = fp.find_pairs(range(60), fp.Precomputed(blobs(60)), above=0.5, random_state=0)
+    with pytest.raises(fp.errors.BudgetError, match="how many more evaluations"):
+        found.averaged_groups(budget)
 
 
 def test_linked_items_without_a_value_count_as_far():

@@ -11,10 +11,13 @@ from fewpairs.arrays import RandomState, generator, is_number
 from fewpairs.error.rows import Share
 from fewpairs.errors import BudgetError, InputError
 from fewpairs.factored.matrix import FactoredMatrix
+from fewpairs.guides.guides import AUTO, as_guides
 from fewpairs.numerics import distinct
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
+from fewpairs.oracle.progress import checked as checked_progress
+from fewpairs.parallel import count_jobs
 from fewpairs.parallel import max_memory as memory_below
 from fewpairs.run.approximate import approximate
 from fewpairs.run.arguments import as_oracle, evaluations_of
@@ -105,9 +108,10 @@ def cluster(
     """
     where = _threshold(threshold, below)
     if isinstance(items, FactoredMatrix):
-        hint = None if isinstance(guide, str) and guide == "auto" else guide
-        given = (similarity, budget, hint, journal, retry, timeout, on_error, on_nonfinite, cost)
-        _refuse_beside_matrix(given)
+        means = (journal, retry, timeout, on_error, on_nonfinite, cost)
+        _refuse_beside_matrix((similarity, budget, _given(guide), *means))
+        count_jobs(n_jobs)
+        checked_progress(progress)
         with memory_below(max_memory):
             return _of_matrix(items, where, ids, random_state)
     oracle = as_oracle(
@@ -140,6 +144,11 @@ def cluster(
     names = read_ids(ids, oracle)
     with memory_below(max_memory):
         return _Run(oracle, where, names, guide).carry_out(budget, random_state)
+
+
+def _given(guide: Any) -> Any:
+    """Return a guide that somebody has thought of."""
+    return None if isinstance(guide, str) and guide == AUTO else guide
 
 
 def _one_order(similarity: Any) -> Any:
@@ -286,6 +295,8 @@ class _Run:
         seed = int(rng.integers(2**31))
         n = self.oracle.shape[0]
         if allowed >= everything:
+            # Nobody follows a guide then, but one that makes no sense is told all the same.
+            as_guides(_given(self.guide), self.oracle.items, None, self.oracle.similarity)
             return approximate(self.oracle, landmarks=n, error_pairs=0, random_state=seed)
         share = int(_FOR_MATRIX * allowed)
         try:
@@ -297,8 +308,9 @@ class _Run:
                 fold_error_pairs=True,
             )
         except BudgetError as error:
+            advised = _ADVISED_FOR_EACH * n * self.oracle.planner.per_entry
             raise BudgetError(
                 f"a budget of {allowed:,} evaluations is too small for {n:,} items.",
                 f"A first matrix gets {_FOR_MATRIX:.0%} of it, and needs a landmark at least.",
-                f"Raise it to {_ADVISED_FOR_EACH * n:,} or more.",
+                f"Raise it to {min(advised, everything):,} or more.",
             ) from error
