@@ -377,6 +377,31 @@ def test_blind_pairs_drawn_without_a_list_are_as_many_and_as_fair(monkeypatch, b
         assert share.low <= true <= share.high
 
 
+@pytest.mark.filterwarnings("ignore::fewpairs.errors.ErrorEstimateWarning")
+@pytest.mark.parametrize("kind", ["pair", "block"])
+@pytest.mark.parametrize("diagonal", [None, 1.0])
+def test_all_that_is_allowed_is_enough_and_no_more_is_asked_for(kind, diagonal):
+    # Of more than 512 items, a block similarity is asked for some pairs in both orders.
+    dense = blobs(520)
+    counter = Counter(dense)
+    similarity = counter.similarity(kind, diagonal=diagonal)
+    pairs = 520 * 519 // 2
+    call = {"threshold": 0.5, "random_state": 0}
+    clusters = fp.cluster(range(520), similarity, budget=pairs + 520, **call)
+    assert len(counter.asked) == clusters.evaluations <= pairs + 520
+    assert adjusted_rand_score(clusters.labels, exact_clusters(dense, 0.5)) > 0.99
+    if kind == "pair" and diagonal is not None:
+        whole = fp.cluster(range(520), similarity, budget=pairs, **call)
+        assert whole.evaluations == pairs
+        assert whole.recall.low == whole.recall.high
+
+
+def test_a_share_is_one_of_all_pairs_as_find_pairs_counts_them():
+    counter = Counter(blobs(30))
+    fp.cluster(range(30), counter.similarity("pair", diagonal=1.0), threshold=0.5, budget=0.5)
+    assert len(counter.asked) <= 0.5 * 30 * 29 / 2
+
+
 def test_with_all_pairs_the_clusters_are_exact():
     dense = blobs()
     clusters = fp.cluster(range(240), fp.Precomputed(dense), threshold=0.5, budget=10**6)

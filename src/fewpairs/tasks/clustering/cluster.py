@@ -255,10 +255,11 @@ class _Run:
         if n < 2:  # noqa: PLR2004 - nobody to compare with
             return _single_items(n, where, self.ids)
         planner = oracle.planner
-        everything = planner.price_of_everything
+        everything = planner.price_of_columns(n)
         allowed = min(_FOR_EACH_ITEM * n * planner.per_entry, everything)
         if budget is not None:
-            allowed = evaluations_of(budget, everything, planner.cost)
+            all_pairs = n * (n - 1) // 2 * planner.per_entry
+            allowed = evaluations_of(budget, all_pairs, planner.cost)
         rng = oracle.generator(random_state, "cluster")
         matrix = self._matrix(allowed, everything, rng)
         noise = noise_of(matrix, rng) or 0.0
