@@ -41,7 +41,8 @@ def threshold_of(matrix, share, *, between):
 def check_merges(matrix, children, averages, least):
     """Merge as the tree says: each average is right, and the best that there was; no more is left.
 
-    The matrix has entries of the size of 1; where some are equal, any of the best will do.
+    The matrix has entries of the size of 1; where some are equal, any of the best will do. Return
+    whether there were none.
     """
     n = len(matrix)
     sums, sizes = matrix.copy(), np.ones(n)
@@ -54,8 +55,10 @@ def check_merges(matrix, children, averages, least):
         np.fill_diagonal(means, -np.inf)
         return means
 
+    clear = True
     for step, ((a, b), average) in enumerate(zip(children, averages, strict=True)):
         means, i, j = best(), place.pop(a), place.pop(b)
+        clear &= (means > average - ROUNDING).sum() <= 2  # in both orders
         assert abs(means[i, j] - average) <= ROUNDING
         assert average >= means.max() - ROUNDING, "there was a better merge"
         assert average >= least - ROUNDING
@@ -64,7 +67,11 @@ def check_merges(matrix, children, averages, least):
         sizes[i] += sizes[j]
         alive[j] = False
         place[n + step] = i
-    assert alive.sum() < 2 or best().max() <= least + ROUNDING, "one more merge reaches it"
+    if alive.sum() < 2:
+        return clear
+    left = best().max()
+    assert left <= least + ROUNDING, "one more merge reaches it"
+    return clear and left < least - ROUNDING
 
 
 def labels_by(children, n):
@@ -118,34 +125,19 @@ def test_a_factored_matrix_is_clustered_as_its_entries_are(
         return
     clusters = fp.cluster(K, **{"below" if below else "threshold": at})
     children = clusters.tree.children.tolist()
-    check_merges(dense, children, sign * clusters.merges / unit, least)
+    clear = check_merges(dense, children, sign * clusters.merges / unit, least)
     assert same_partition(clusters.labels, labels_by(children, n))
     whole = fp.FactoredAgglomerative(1, small_is_near=below).fit(K)
     heights = sign * whole.similarities_ / unit
-    check_merges(dense, whole.children_.tolist(), heights, -np.inf)
-    check_against_scikit_learn(dense, heights)
-    check_against_scikit_learn(dense, heights, at=least, labels=clusters.labels)
-
-
-def check_against_scikit_learn(dense, heights, at=None, labels=None):
-    """Compare partitions where no two merges are so near that rounding decides."""
-    if len(heights) < 2 or np.diff(-heights).min(initial=1) < ROUNDING:
-        return
-    if at is not None and np.abs(heights - at).min() < ROUNDING:
-        return
+    whole_clear = check_merges(dense, whole.children_.tolist(), heights, -np.inf)
     distances = 10 - dense
     np.fill_diagonal(distances, 0)
-    cut = None if at is None else 10 - at
-    theirs = AgglomerativeClustering(
-        1 if at is None else None,
-        metric="precomputed",
-        linkage="average",
-        distance_threshold=cut,
-        compute_distances=True,
-    ).fit(distances)
-    np.testing.assert_allclose(10 - theirs.distances_, heights, atol=1e-9)
-    if labels is not None:
-        assert same_partition(labels, theirs.labels_)
+    call = {"metric": "precomputed", "linkage": "average"}
+    theirs = AgglomerativeClustering(None, **call, distance_threshold=10 - least).fit(distances)
+    if whole_clear and n > 1:
+        np.testing.assert_allclose(10 - theirs.distances_, heights, atol=ROUNDING)
+    if clear and np.abs(heights - least).min(initial=1) > ROUNDING:
+        assert same_partition(clusters.labels, theirs.labels_)
 
 
 def tally(kind, share, true):
@@ -243,8 +235,8 @@ def test_groups_of_found_pairs_are_those_of_all_pairs(matrix, share, between, be
     np.fill_diagonal(averages, -np.inf)
     assert averages.max() <= least + ROUNDING, "two groups reach the threshold"
     K = fp.approximate(range(n), similarity, landmarks=n, error_pairs=0, random_state=0)
-    heights = sign * fp.FactoredAgglomerative(1, small_is_near=below).fit(K).similarities_ / unit
-    apart = np.diff(-heights).min(initial=1) > ROUNDING and np.abs(heights - least).min() > ROUNDING
-    if apart:
-        clusters = fp.cluster(K, **{"below" if below else "threshold": at})
+    clusters = fp.cluster(K, **{"below" if below else "threshold": at})
+    merges = sign * clusters.merges / unit
+    clear = check_merges(scaled, clusters.tree.children.tolist(), merges, least)
+    if clear and np.abs(merges - least).min(initial=1) > ROUNDING:
         assert same_partition(groups, clusters.labels)
