@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from inspect import signature
 from pathlib import Path
 
 import matplotlib as mpl
 import pytest
 
+import fewpairs as fp
 from benchmarks.__main__ import benchmarks, docstring, outputs, subjects
+from fewpairs.factored.answers import Answers
 
 mpl.use("Agg")
 
@@ -96,3 +99,19 @@ def test_every_benchmark_names_what_it_writes(path):
 def test_every_table_has_a_benchmark_that_writes_it():
     written = {ROOT / name for path in BENCHMARKS for name in outputs(docstring(path))}
     assert set(TABLES) <= written, set(TABLES) - written
+
+
+def test_the_page_of_journals_names_everything_that_takes_one():
+    text = (ROOT / "docs" / "journal.md").read_text(encoding="utf-8")
+    takers = [f"`{name}`" for name in fp.__all__ if takes_journal(getattr(fp, name))]
+    methods = vars(fp.FactoredMatrix) | vars(Answers)
+    takers += [f"`K.{name}`" for name, f in methods.items() if name[0] != "_" and takes_journal(f)]
+    assert len(takers) > 10
+    assert [name for name in takers if name not in text] == []
+
+
+def takes_journal(something):
+    try:
+        return "journal" in signature(something).parameters
+    except (TypeError, ValueError):
+        return False

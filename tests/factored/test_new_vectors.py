@@ -94,9 +94,21 @@ def test_other_columns_are_refused():
         K.extend(LATER, evaluations=0, guide=table[N:, :200])
 
 
-def test_a_sparse_guide_of_zeros_is_not_followed():
-    _, matrix = sparse_setting()
-    assert made(matrix, sp.csr_array((N, 300))).source.guide is None
+@pytest.mark.parametrize(
+    "nothing", [sp.csr_array((N, 300)), np.zeros((N, 3)), np.empty((N, 0)), lambda _: [[0]] * N]
+)
+def test_a_guide_of_zeros_is_refused_before_anything_is_evaluated(nothing):
+    def untouched(a, b):
+        raise AssertionError
+
+    similarity = fp.similarity(untouched, kind="pair", symmetric=True)
+    for call in (
+        lambda: fp.approximate(OLD, similarity, guide=nothing, budget=0.1),
+        lambda: fp.find_pairs(OLD, similarity, guide=[nothing], above=0.5),
+        lambda: fp.cluster(OLD, similarity, guide=nothing, threshold=0.5, budget=0.2),
+    ):
+        with pytest.raises(InputError, match="guide 1 has nothing but zeros: 260 rows"):
+            call()
 
 
 def cheap_setting():

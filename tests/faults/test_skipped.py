@@ -201,10 +201,10 @@ def test_a_matrix_remembers_what_was_skipped(tmp_path):
     read = fp.load(tmp_path / "m.fewpairs")
     np.testing.assert_array_equal(read.skipped, matrix.skipped)
     assert read.error == matrix.error
-    # What is asked of a finished matrix needs its value.
-    row = int(matrix.skipped[0, 0])
+    # Items that are added to a finished matrix need every value.
+    gone = Counter(np.full((N + 1, N + 1), np.nan)).similarity("pair", on_nonfinite="skip")
     with pytest.raises(NonFiniteError):
-        matrix.nearest(row, k=N - 1)
+        fp.load(tmp_path / "m.fewpairs", items=range(N), similarity=gone).extend([N])
 
 
 def test_skipped_pairs_are_no_matches():
@@ -219,6 +219,38 @@ def test_skipped_pairs_are_no_matches():
     stated = fp.recall_of(sorted(truth), range(N), similarity, above=0.9, random_state=0)
     assert stated.precision == 1.0
     assert stated.skipped > 0
+
+
+@pytest.mark.parametrize("budget", [None, 0.6])
+def test_skipped_pairs_are_no_matches_within_clusters(budget):
+    # Predictions stand in for them in whole columns, and most of these would be matches.
+    exact = np.where(np.eye(2, dtype=bool), 0.9, 0.1).repeat(N // 2, 0).repeat(N // 2, 1)
+    matrix = punched(exact, 0.1)
+    upper = np.triu_indices(N, 1)
+    clusters = fp.cluster(
+        range(N),
+        Counter(matrix).similarity("pairs", on_nonfinite="skip"),
+        threshold=0.5,
+        budget=budget,
+        random_state=0,
+    )
+    same = (clusters.labels[:, None] == clusters.labels)[upper]
+    truth = np.mean(matrix[upper][same] >= 0.5)
+    assert clusters.n_clusters == 2
+    assert clusters.precision.low <= truth <= clusters.precision.high
+    assert clusters.recall.high == 1
+    if budget is None:
+        assert clusters.precision == (truth,) * 3
+        assert clusters.skipped == np.isnan(matrix[upper]).sum()
+    assert f"{clusters.skipped} skipped pairs count as no matches" in repr(clusters)
+
+
+@pytest.mark.parametrize("landmarks", [10, N])
+def test_a_symmetric_matrix_with_holes_stays_symmetric(landmarks):
+    matrix = punched(symmetric_matrix(N), 0.1)
+    similarity = Counter(matrix).similarity("pairs", on_nonfinite="skip")
+    dense = fp.approximate(range(N), similarity, landmarks=landmarks, random_state=0).to_dense()
+    np.testing.assert_allclose(dense, dense.T, atol=1e-12)
 
 
 @pytest.mark.parametrize("budget", [None, 0.6])
@@ -293,3 +325,62 @@ def test_no_pair_is_skipped_because_the_program_is_to_end(kind):
     assert asked == 5
     resumed = fp.approximate(fault.value.oracle, landmarks=12, random_state=0)
     assert len(resumed.skipped) == 0
+
+
+def matrix_with_holes(share=0.1):
+    exact = smooth()
+    holes = punched(exact, share)
+    np.fill_diagonal(holes, 1.0)
+    similarity = Counter(holes).similarity("pairs", on_nonfinite="skip")
+    return holes, fp.approximate(range(N), similarity, landmarks=8, random_state=0)
+
+
+@pytest.mark.parametrize("index", [0, 3, 17])
+def test_skipped_pairs_are_not_among_the_nearest_of_a_matrix(index):
+    holes, matrix = matrix_with_holes()
+    there = ~np.isnan(holes[index])
+    there[index] = False
+    near = matrix.nearest(index, k=10, rerank=N)
+    best = np.sort(holes[index][there])[::-1][:10]
+    np.testing.assert_allclose(near.similarities, best)
+    np.testing.assert_allclose(holes[index][near.indices], near.similarities)
+
+
+def test_skipped_pairs_are_not_among_the_nearest_of_a_new_item():
+    holes = matrix_with_holes(0.02)[0]
+    gone = holes.copy()
+    gone[:, 5] = gone[5] = np.nan
+
+    def of_new(pairs):
+        return [gone[a, b] if a < N else holes[a - N, b] if b != 5 else np.nan for a, b in pairs]
+
+    similarity = fp.similarity(of_new, kind="pairs", symmetric=True, on_nonfinite="skip")
+    landmarks = [k for k in range(N) if k != 5][:8]
+    K = fp.approximate(
+        range(N), similarity, landmarks=landmarks, method="nystrom", error_pairs=0, random_state=0
+    )
+    place = next(k for k in range(N) if not np.isnan(holes[k, landmarks]).any())
+    near = K.nearest(item=N + place, k=5, rerank=N)
+    assert 5 not in near.indices
+    assert np.isfinite(near.similarities).all()
+
+
+@pytest.mark.parametrize("question", [{"k": 5}, {"above": 0.7}])
+def test_a_check_leaves_skipped_pairs_out(question):
+    holes, matrix = matrix_with_holes()
+    checked = matrix.check(**question, rows=N, random_state=0)
+    dense = matrix.to_dense()
+    rows = np.setdiff1d(np.arange(N), matrix.known.rows.index)
+    found = wanted = holds = 0
+    for row in rows:
+        there = ~np.isnan(holes[row]) & (np.arange(N) != row)
+        exact, guess = holes[row][there], dense[row][there]
+        if "k" in question:
+            truth, said = exact >= np.sort(exact)[-5], guess >= np.sort(guess)[-5]
+        else:
+            truth, said = exact >= 0.7, guess >= 0.7
+        found, wanted = found + np.sum(truth & said), wanted + truth.sum()
+        holds += N - 1 - there.sum()
+    assert checked.recall.value == pytest.approx(found / wanted, abs=0.01)
+    assert checked.skipped == holds
+    assert f"{holds} pairs without a value are left out" in str(checked)

@@ -218,7 +218,8 @@ def _averaged(found: Any, budget: float | str | None) -> Any:
     oracle, left = found.oracle, None
     if budget is not None:
         planner = oracle.planner
-        allowed = evaluations_of(budget, planner.price_of_everything, planner.cost)
+        all_pairs = found.recall.pairs * planner.per_entry
+        allowed = evaluations_of(budget, all_pairs, planner.cost)
         left = max(allowed - found.evaluations, 0)
     before = oracle.evaluations
     labels = found.averaged_groups(left)

@@ -29,7 +29,7 @@ from fewpairs.factored.indexing import one_position, positions
 from fewpairs.factored.neighbors import Neighbors, nearest
 from fewpairs.factored.rounds import Rounds
 from fewpairs.factored.search import ROUNDS, search
-from fewpairs.factored.source import Source
+from fewpairs.factored.source import Source, only_row
 from fewpairs.oracle.journal.journal import JournalOption, as_journal
 from fewpairs.oracle.progress import ProgressOption
 
@@ -311,7 +311,12 @@ class Answers(Factors):
         """Return what the matrix knows exactly of a row's entries; NaN for the rest."""
         if self.known.empty:
             return np.full(len(columns), np.nan)
-        return self.known.find(np.full(len(columns), row, dtype=np.int64), columns)
+        found = self.known.find(np.full(len(columns), row, dtype=np.int64), columns)
+        if len(self.skipped):  # what stands in for them is no exact score
+            i, j = self.skipped.T
+            both = np.append(j[i == row], i[j == row] if self.known.symmetric else [])
+            found[np.isin(columns, both)] = np.nan
+        return found
 
     def paid_in_row(self, row: int, columns: IntArray) -> FloatArray:
         """Return the same, with what was evaluated since the matrix was made."""
@@ -319,17 +324,21 @@ class Answers(Factors):
         return np.where(np.isnan(found), self._bought.find(row, columns), found)
 
     def exactly(self, row: int, columns: IntArray, *, n_jobs: int = 1) -> FloatArray:
-        """Return entries of a row as the similarity answers them; pay only for what is new."""
+        """Return entries of a row as the similarity answers them; pay only for what is new.
+
+        NaN for what was skipped.
+        """
         found = self.paid_in_row(row, columns)
         new = np.isnan(found)
         if new.any():
             oracle = self.source.ask_for(self.source.at(row), columns[new], n_jobs=n_jobs)
             try:
-                found[new] = oracle.rows([0]).ravel()
+                found[new] = only_row(oracle)
             finally:  # also of what a fault has ended
                 places = np.arange(int(new.sum()))
                 values = oracle.answered(np.zeros_like(places), places)
                 known = ~np.isnan(values)
+                known[oracle.skipped[:, 1]] = False
                 self._bought.keep(row, columns[new][known], values[known])
             self.evaluations += oracle.evaluations
         return found

@@ -54,6 +54,8 @@ class Check:
         True neighbours, or entries beyond the threshold, in these rows.
     evaluations : int
         What reading them took.
+    skipped : int
+        Pairs in these rows that have no value: they are left out.
     """
 
     recall: Share
@@ -67,6 +69,7 @@ class Check:
     of: int
     entries: int
     evaluations: int
+    skipped: int = 0
 
     def __str__(self) -> str:
         if not self.of:
@@ -75,6 +78,8 @@ class Check:
             f"from {self.rows:,} of the {self.of:,} rows that are not known, read for "
             f"{self.evaluations:,} evaluations"
         )
+        if self.skipped:
+            source += f"; {self.skipped:,} pairs without a value are left out"
         if self.k is not None:
             text = f"of the {self.k:,} nearest, the factored scores find {self.recall}"
             if self.reranked is not None:
@@ -109,12 +114,15 @@ def check(
     before = matrix.evaluations
     read = _read(matrix, drawn, n_jobs, progress)
     candidates = 0 if k is None else how_many_candidates(matrix, k, rerank)
+    own = 1 if matrix.source.square else 0  # an item's entry with itself is not read
     counts = np.zeros((4, len(drawn)))  # true, found, both; both after exact ranking
     for place, (row, exact) in enumerate(zip(drawn.tolist(), read, strict=True)):
         scores = scores_of(matrix, row)
+        scores[np.isnan(exact)] = -np.inf  # what was skipped is nobody's neighbour
         others = np.isfinite(scores)
         if k is None:
-            truth, guess = _beyond(exact, above, below), _beyond(scores, above, below)
+            with np.errstate(invalid="ignore"):
+                truth, guess = _beyond(exact, above, below), _beyond(scores, above, below)
             counts[:3, place] = [np.sum(s & others) for s in (truth, guess, truth & guess)]
             continue
         best = min(k, int(others.sum()))
@@ -142,6 +150,7 @@ def check(
         of=len(unknown),
         entries=int(counts[0].sum()),
         evaluations=matrix.evaluations - before,
+        skipped=sum(int(np.isnan(exact).sum()) for exact in read) - own * len(read),
     )
 
 

@@ -221,14 +221,17 @@ class Source:
     def evaluate_exactly(
         self, query: Items, candidates: IntArray, *, n_jobs: int = 1
     ) -> tuple[FloatArray, int]:
-        """Evaluate one item against some others; return the values and what they cost."""
+        """Evaluate one item against some others; return the values and what they cost.
+
+        NaN for those that were skipped.
+        """
         oracle = self.ask_for(query, candidates, n_jobs=n_jobs)
-        return oracle.rows([0]).ravel(), oracle.evaluations
+        return only_row(oracle), oracle.evaluations
 
     def ask_for(self, query: Items, candidates: IntArray, *, n_jobs: int = 1) -> Oracle:
         """Return an oracle of one item and some columns."""
         others = self.across("an exact score").subset(candidates)
-        return self.asking(query, others, n_jobs=n_jobs)
+        return self.asking(query, others, n_jobs=n_jobs, skips=True)
 
     def _items(self, purpose: str) -> Items:
         return self._attached(self.items, purpose)
@@ -314,6 +317,13 @@ class Grown:
         if self.back is None:
             return Lines.of(old.index, old.values, width)
         return _lengthened(old, self.back, width)
+
+
+def only_row(oracle: Oracle) -> FloatArray:
+    """Return the row of an oracle of one item; NaN where nothing but a stand-in is known."""
+    values = oracle.rows([0]).flatten()
+    values[oracle.skipped[:, 1]] = np.nan
+    return values
 
 
 def one_item(item: Any) -> Items:

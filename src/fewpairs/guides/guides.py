@@ -244,6 +244,12 @@ def _one(guide: Any, name: str, items: Items, others: Items | None) -> Guide:
             "Their inner products must have a meaning.",
             "Make both with the same encoder.",
         )
+    if not any(_says_something(side) for side in (first, second)):
+        raise InputError(
+            f"{name} has nothing but zeros: {first.shape[0]:,} rows of {first.shape[1]} columns.",
+            "Products with them say nothing.",
+            "Pass vectors that tell the items apart, or leave the guide out.",
+        )
     directions: Basis | None = None
     if sp.issparse(first) or sp.issparse(second):
         # Along the same directions on both sides, or products would mean nothing.
@@ -294,6 +300,10 @@ def _checked(vectors: Any, name: str, count: int) -> Any:
             "Fill them before the run.",
         )
     return table
+
+
+def _says_something(table: Any) -> bool:
+    return bool(np.any(table.data if sp.issparse(table) else table))
 
 
 def unit_rows(vectors: Any) -> SingleArray:

@@ -165,8 +165,14 @@ class Memory:
         values = store.get(lines)
         across, along = np.nonzero(np.isnan(values))
         if len(across):
-            filled = stand_ins(values)[across, along]
-            rows, columns = across, lines[along]
+            predicted = stand_ins(values)
+            filled, rows, columns = predicted[across, along], across, lines[along]
+            if self.symmetric:  # where two of the lines cross, the mean of both predictions
+                place = np.full(self._height, -1)
+                place[lines] = np.arange(len(lines))
+                twice = place[rows] >= 0
+                other = predicted[columns[twice], place[rows[twice]]]
+                filled[twice] = filled[twice] / 2 + other / 2
             if store is not self.columns:
                 rows, columns = columns, rows
             self._store_entries(rows, columns, filled)

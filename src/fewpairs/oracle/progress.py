@@ -9,11 +9,25 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
+from fewpairs.errors import InputError
 from fewpairs.similarities.cost import Cost
 
 #: None shows a bar in a terminal and nothing elsewhere; True and False force it; a callable gets
 #: (evaluations done, evaluations planned) and stops the run by returning False.
 ProgressOption: TypeAlias = bool | Callable[[int, int], bool | None] | None
+
+
+def checked(option: Any) -> ProgressOption:
+    """Refuse what says nothing about progress."""
+    if isinstance(option, (bool, np.bool_)):
+        return bool(option)
+    if option is None or callable(option):
+        return option  # type: ignore[no-any-return]  # whatever can be called is
+    raise InputError(
+        f"progress is {option!r}.",
+        "It says whether a bar is drawn, or who is told how far a run is.",
+        "Pass True, False, None, or a function of (done, planned).",
+    )
 
 
 class Progress:
@@ -39,6 +53,7 @@ class Progress:
         *,
         unit: str = "evaluations",
     ) -> None:
+        option = checked(option)
         self._unit = unit
         self.planned = planned
         self._cost = cost

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from examples import Counter
@@ -268,6 +270,36 @@ def test_a_budget_below_one_landmark_is_refused():
         fp.cluster(range(240), fp.Precomputed(blobs()), threshold=0.5, budget=50)
 
 
+@pytest.mark.parametrize("n", [3, 12, 60])
+@pytest.mark.parametrize(("symmetric", "diagonal"), [(True, 1.0), (True, None), (False, None)])
+def test_a_budget_that_is_advised_is_enough(n, symmetric, diagonal):
+    similarity = fp.similarity(
+        lambda a, b: 1 / (1 + abs(a - b)), kind="pair", symmetric=symmetric, diagonal=diagonal
+    )
+    with pytest.raises(fp.errors.BudgetError, match="Raise it to") as refused:
+        fp.cluster(range(n), similarity, threshold=0.4, budget=1)
+    advised = int(re.findall(r"Raise it to ([\d,]+)", str(refused.value))[0].replace(",", ""))
+    clusters = fp.cluster(range(n), similarity, threshold=0.4, budget=advised, random_state=0)
+    assert clusters.evaluations <= advised <= n * (n + 1) // 2 * (1 if symmetric else 2)
+
+
+@pytest.mark.parametrize("of_matrix", [True, False])
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [({"n_jobs": 0}, "n_jobs is 0"), ({"progress": "x"}, "progress is 'x'")],
+)
+def test_means_without_a_meaning(of_matrix, argument, message):
+    matrix, similarity = FactoredMatrix(np.eye(3), np.eye(3)), fp.Precomputed(np.eye(3))
+    given = [matrix] if of_matrix else [range(3), similarity]
+    with pytest.raises(fp.errors.InputError, match=message):
+        fp.cluster(*given, threshold=1, **argument)
+
+
+def test_a_guide_of_the_wrong_length_is_told_although_all_pairs_are_evaluated():
+    with pytest.raises(fp.errors.InputError, match="for 120 items"):
+        fp.cluster(range(120), fp.Precomputed(blobs(120)), threshold=0.5, guide=np.ones((5, 2)))
+
+
 def test_nan_is_a_fault_or_skipped():
     dense = blobs(120)
     dense[3, 50] = dense[50, 3] = np.nan
@@ -343,6 +375,31 @@ def test_blind_pairs_drawn_without_a_list_are_as_many_and_as_fair(monkeypatch, b
     truth = pairwise(dense, drawn.labels, 0.5)
     for share, true in zip((drawn.precision, drawn.recall), truth, strict=True):
         assert share.low <= true <= share.high
+
+
+@pytest.mark.filterwarnings("ignore::fewpairs.errors.ErrorEstimateWarning")
+@pytest.mark.parametrize("kind", ["pair", "block"])
+@pytest.mark.parametrize("diagonal", [None, 1.0])
+def test_all_that_is_allowed_is_enough_and_no_more_is_asked_for(kind, diagonal):
+    # Of more than 512 items, a block similarity is asked for some pairs in both orders.
+    dense = blobs(520)
+    counter = Counter(dense)
+    similarity = counter.similarity(kind, diagonal=diagonal)
+    pairs = 520 * 519 // 2
+    call = {"threshold": 0.5, "random_state": 0}
+    clusters = fp.cluster(range(520), similarity, budget=pairs + 520, **call)
+    assert len(counter.asked) == clusters.evaluations <= pairs + 520
+    assert adjusted_rand_score(clusters.labels, exact_clusters(dense, 0.5)) > 0.99
+    if kind == "pair" and diagonal is not None:
+        whole = fp.cluster(range(520), similarity, budget=pairs, **call)
+        assert whole.evaluations == pairs
+        assert whole.recall.low == whole.recall.high
+
+
+def test_a_share_is_one_of_all_pairs_as_find_pairs_counts_them():
+    counter = Counter(blobs(30))
+    fp.cluster(range(30), counter.similarity("pair", diagonal=1.0), threshold=0.5, budget=0.5)
+    assert len(counter.asked) <= 0.5 * 30 * 29 / 2
 
 
 def test_with_all_pairs_the_clusters_are_exact():
@@ -455,6 +512,13 @@ def test_average_linkage_of_found_pairs_keeps_a_budget():
         found.averaged_groups(budget=3)
     assert found.oracle.evaluations == before
     assert len(found.averaged_groups(budget=780)) == 40
+
+
+@pytest.mark.parametrize("budget", [-1, 0.5, "5 USD", True])
+def test_a_budget_of_averaged_groups_is_a_number_of_evaluations(budget):
+    found = fp.find_pairs(range(60), fp.Precomputed(blobs(60)), above=0.5, random_state=0)
+    with pytest.raises(fp.errors.BudgetError, match="how many more evaluations"):
+        found.averaged_groups(budget)
 
 
 def test_linked_items_without_a_value_count_as_far():

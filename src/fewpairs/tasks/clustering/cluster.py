@@ -11,9 +11,13 @@ from fewpairs.arrays import RandomState, generator, is_number
 from fewpairs.error.rows import Share
 from fewpairs.errors import BudgetError, InputError
 from fewpairs.factored.matrix import FactoredMatrix
+from fewpairs.guides.guides import AUTO, as_guides
+from fewpairs.numerics import distinct
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
+from fewpairs.oracle.progress import checked as checked_progress
+from fewpairs.parallel import count_jobs
 from fewpairs.parallel import max_memory as memory_below
 from fewpairs.run.approximate import approximate
 from fewpairs.run.arguments import as_oracle, evaluations_of
@@ -107,10 +111,10 @@ def cluster(
     """
     where = _threshold(threshold, below)
     if isinstance(items, FactoredMatrix):
-        hint = None if isinstance(guide, str) and guide == "auto" else guide
-        patience = (retry, timeout, on_error, on_nonfinite)
-        given = (similarity, budget, hint, journal, client, cost, *patience)
-        _refuse_beside_matrix(given)
+        means = (journal, client, retry, timeout, on_error, on_nonfinite, cost)
+        _refuse_beside_matrix((similarity, budget, _given(guide), *means))
+        count_jobs(n_jobs)
+        checked_progress(progress)
         with memory_below(max_memory):
             return _of_matrix(items, where, ids, random_state)
     oracle = as_oracle(
@@ -145,6 +149,11 @@ def cluster(
     names = read_ids(ids, oracle)
     with memory_below(max_memory):
         return _Run(oracle, where, names, guide).carry_out(budget, random_state)
+
+
+def _given(guide: Any) -> Any:
+    """Return a guide that somebody has thought of."""
+    return None if isinstance(guide, str) and guide == AUTO else guide
 
 
 def _one_order(similarity: Any) -> Any:
@@ -251,10 +260,11 @@ class _Run:
         if n < 2:  # noqa: PLR2004 - nobody to compare with
             return _single_items(n, where, self.ids)
         planner = oracle.planner
-        everything = planner.price_of_everything
+        everything = planner.price_of_columns(n)
         allowed = min(_FOR_EACH_ITEM * n * planner.per_entry, everything)
         if budget is not None:
-            allowed = evaluations_of(budget, everything, planner.cost)
+            all_pairs = n * (n - 1) // 2 * planner.per_entry
+            allowed = evaluations_of(budget, all_pairs, planner.cost)
         rng = oracle.generator(random_state, "cluster")
         matrix = self._matrix(allowed, everything, rng)
         noise = noise_of(matrix, rng) or 0.0
@@ -268,7 +278,7 @@ class _Run:
             clusters = _clusters(found.tree, where, matrix, self.ids)
             blind = (left - decided) // pairs.each
             stated = state(pairs, clusters.labels, at, blind, rng)
-            spent = oracle.spent
+            spent, in_vain = oracle.spent, pairs.keys_of(oracle.skipped)
         return replace(
             clusters,
             precision=stated.precision,
@@ -282,6 +292,7 @@ class _Run:
                 "blind": spent - decided,
             },
             symmetrized=isinstance(oracle.similarity, Symmetrized),
+            skipped=len(distinct(pairs.skipped, in_vain)),
             oracle=oracle,
         )
 
@@ -290,6 +301,8 @@ class _Run:
         seed = int(rng.integers(2**31))
         n = self.oracle.shape[0]
         if allowed >= everything:
+            # Nobody follows a guide then, but one that makes no sense is told all the same.
+            as_guides(_given(self.guide), self.oracle.items, None, self.oracle.similarity)
             return approximate(self.oracle, landmarks=n, error_pairs=0, random_state=seed)
         share = int(_FOR_MATRIX * allowed)
         try:
@@ -301,8 +314,9 @@ class _Run:
                 fold_error_pairs=True,
             )
         except BudgetError as error:
+            advised = _ADVISED_FOR_EACH * n * self.oracle.planner.per_entry
             raise BudgetError(
                 f"a budget of {allowed:,} evaluations is too small for {n:,} items.",
                 f"A first matrix gets {_FOR_MATRIX:.0%} of it, and needs a landmark at least.",
-                f"Raise it to {_ADVISED_FOR_EACH * n:,} or more.",
+                f"Raise it to {min(advised, everything):,} or more.",
             ) from error

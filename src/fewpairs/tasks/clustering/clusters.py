@@ -43,6 +43,9 @@ class Clusters:
         False where a guide's squares went through 500 anchors before they were added up.
     symmetrized : bool
         Whether the matrix was not symmetric, and the mean of both orders was clustered.
+    skipped : int
+        Pairs that were asked for and have no value: predictions stand in for them when clusters are
+        merged, and in what is stated they count as no matches.
     """
 
     labels: IntArray
@@ -56,6 +59,7 @@ class Clusters:
     noise: float | None = None
     exact_sums: bool = True
     symmetrized: bool = False
+    skipped: int = 0
     ids: Ids = field(default=Ids(None, None), repr=False)
     oracle: Oracle | None = field(default=None, repr=False)
 
@@ -113,6 +117,8 @@ class Clusters:
             text += f"; precision {self.precision}, recall {self.recall}"
         if self.undecided is not None:
             text += f"; {self.undecided:,} merges undecided"
+        if self.skipped:
+            text += f"; {self.skipped:,} skipped pairs count as no matches"
         return text + ">"
 
     # ------------------------------------------------------------------ other forms

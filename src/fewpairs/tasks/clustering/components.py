@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
-from fewpairs.arrays import IntArray
+from fewpairs.arrays import IntArray, is_whole
 from fewpairs.errors import BudgetError, InputError
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.parallel import require_memory
@@ -25,6 +25,12 @@ def groups_by_average(found: Found, budget: int | None = None) -> IntArray:
 
     Pairs of linked items that were not evaluated yet are, if no more than `budget` evaluations.
     """
+    if budget is not None and not (is_whole(budget) and budget >= 0):
+        raise BudgetError(
+            f"the budget of groups by average linkage is {budget!r}.",
+            "It is how many more evaluations may be made.",
+            "Pass a whole number, or None for as many as it takes.",
+        )
     linked = found.groups()
     if found.oracle is None or found.threshold is None:
         raise InputError(

@@ -6,7 +6,7 @@ import numpy as np
 
 from fewpairs.arrays import BoolArray, FloatArray, IntArray
 from fewpairs.factored.matrix import FactoredMatrix
-from fewpairs.numerics import distinct, parts
+from fewpairs.numerics import contains, distinct, parts
 from fewpairs.oracle.known import Known
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.tasks.clustering.decisions import Noise
@@ -40,7 +40,9 @@ class Pairs:
         self._oracle, self._matrix, self.sign = oracle, matrix, sign
         self.known: Known = matrix.known
         none = np.empty(0, dtype=np.int64)
-        self.rows, self.columns, self.groups, self._skipped = none, none, none, none
+        self.rows, self.columns, self.groups = none, none, none
+        #: Keys of pairs that were asked for in vain; in a whole line something stands in for them.
+        self.skipped: IntArray = self.keys_of(matrix.skipped)
         self.values, self.predicted = np.empty(0), np.empty(0)
         self._certain = np.arange(matrix.shape[0])
 
@@ -49,6 +51,11 @@ class Pairs:
         """Evaluations that one pair takes."""
         return self._oracle.planner.per_entry
 
+    def keys_of(self, pairs: IntArray) -> IntArray:
+        """Return the different keys, in order, of rows of two positions; of different items."""
+        i, j = pairs[pairs[:, 0] != pairs[:, 1]].T
+        return distinct(self.known.keys_of(i, j))
+
     def exact(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Evaluate pairs; NaN for those that have no value."""
         return self.sign * mean_of_orders(self._oracle, rows, columns)
@@ -56,8 +63,8 @@ class Pairs:
     def is_known(self, rows: IntArray, columns: IntArray) -> BoolArray:
         """Say which pairs were evaluated, or were asked for in vain."""
         known = ~np.isnan(self.known.find(rows, columns))
-        if len(self._skipped):
-            known |= np.isin(self.known.keys_of(rows, columns), self._skipped)
+        if len(self.skipped):
+            known |= contains(self.skipped, self.known.keys_of(rows, columns))
         return known
 
     def buy(self, rows: IntArray, columns: IntArray, groups: IntArray, certain: IntArray) -> None:
@@ -75,7 +82,7 @@ class Pairs:
         values = self.exact(rows, columns)
         there = ~np.isnan(values)
         lost = self.known.keys_of(rows[~there], columns[~there])
-        self._skipped = distinct(self._skipped, lost)
+        self.skipped = distinct(self.skipped, lost)
         groups = groups + int(self.groups.max(initial=-1)) + 1
         self.rows = np.concatenate([self.rows, rows[there]])
         self.columns = np.concatenate([self.columns, columns[there]])

@@ -108,7 +108,7 @@ def _share_of(kind: _Kind, drawn: int, met: int) -> Share:
 
 
 def _count_known(pairs: Pairs, labels: IntArray, threshold: float) -> tuple[_Kind, _Kind]:
-    """Count what was evaluated, each pair once."""
+    """Count what was evaluated, or asked for in vain, each pair once."""
     known, sign, n = pairs.known, pairs.sign, len(labels)
     counts = np.zeros((2, 2), dtype=np.int64)  # known and matching; within and between
 
@@ -118,15 +118,21 @@ def _count_known(pairs: Pairs, labels: IntArray, threshold: float) -> tuple[_Kin
             counts[0, place] += kind.sum()
             counts[1, place] += (kind & matching).sum()
 
+    # What was skipped is nobody's match, whatever stands in for it in a whole line.
+    left, right = known.places_of(pairs.skipped)
     lines = known.columns
     for place, item in enumerate(lines.index):
         others = lines.place < 0
         others[lines.index[:place]] = True
-        count(labels[others] == labels[item], lines.values[others, place])
+        values = lines.values[:, place].copy()
+        values[np.concatenate([left[right == item], right[left == item]])] = np.nan
+        count(labels[others] == labels[item], values[others])
     rows, columns, values = known.outside_lines()
     apart = rows != columns
     rows, columns, values = rows[apart], columns[apart], values[apart]
     count(labels[rows] == labels[columns], values)
+    alone = ~known.in_lines(left, right)
+    count((labels[left] == labels[right])[alone], np.full(int(alone.sum()), np.nan))
     sizes = np.bincount(labels)
     within = int((sizes * (sizes - 1) // 2).sum())
     totals = within, n * (n - 1) // 2 - within
