@@ -28,6 +28,7 @@ from fewpairs.similarities.cost import Cost, evaluations_for
 #: What a run takes beside the options of its method; suggested when one of them is misspelt.
 OPTIONS = (
     "others",
+    "ids",
     "landmarks",
     "budget",
     "target_error",
