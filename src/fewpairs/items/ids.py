@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -125,15 +125,28 @@ def given_ids(ids: Any, shape: tuple[int, int], *, square: bool) -> Ids:
     """Check ids of items that may not be there, of both sides; of two sets a pair."""
     if square:
         return ids_of_one_set(ids, None, shape[0])
-    both = isinstance(ids, (tuple, list)) and len(ids) == 2  # noqa: PLR2004 - two sets
-    if not both:
+    return Ids(*_of_both(ids, shape, _names))
+
+
+def shown_ids(ids: Any, shape: tuple[int, int], *, square: bool) -> Ids:
+    """Return ids that are only looked at, and may repeat."""
+    if square:
+        names = Names(_listed(ids, shape[0], "ids"))
+        return Ids(names, names)
+    return Ids(*_of_both(ids, shape, lambda *given: Names(_listed(*given))))
+
+
+def _of_both(
+    ids: Any, shape: tuple[int, int], read: Callable[[Any, int, str], Names]
+) -> Iterator[Names | None]:
+    if not isinstance(ids, (tuple, list)) or len(ids) != 2:  # noqa: PLR2004 - two sets
         raise InputError(
             "ids is one sequence, and there are two sets of items.",
             "Each set has names of its own.",
             "Pass ids=(ids of the rows, ids of the columns); None for a set without.",
         )
-    sides = zip(ids, shape, ("rows", "columns"), strict=True)
-    return Ids(*(None if s is None else _names(s, n, f"ids of the {w}") for s, n, w in sides))
+    for side, count, what in zip(ids, shape, ("rows", "columns"), strict=True):
+        yield None if side is None else read(side, count, f"ids of the {what}")
 
 
 def _own(items: Items) -> Names | None:
@@ -218,15 +231,20 @@ def _longer(old: Names | None, ids: Any, new: Items) -> Names | None:
     return _different([*old.values, *fresh.values], "ids of old and new items")
 
 
-def _names(ids: Any, count: int, what: str) -> Names:
+def _listed(ids: Any, count: int, what: str) -> list[Any]:
     values = as_items(ids).values
-    names = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    names: list[Any] = values.tolist() if isinstance(values, np.ndarray) else list(values)
     if len(names) != count:
         raise InputError(
             f"{what} has {len(names):,} entries for {count:,} items.",
             "Name k belongs to item k.",
             "Pass as many as there are items, in the same order.",
         )
+    return names
+
+
+def _names(ids: Any, count: int, what: str) -> Names:
+    names = _listed(ids, count, what)
     if any(not isinstance(name, Hashable) for name in names):
         raise InputError(
             f"{what} has entries that cannot name anything: lists, or other things that change.",

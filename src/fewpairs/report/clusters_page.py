@@ -11,7 +11,7 @@ import numpy as np
 from fewpairs.error.rows import Share
 from fewpairs.errors import InputError
 from fewpairs.files.writing import refuse_unwritable
-from fewpairs.items.ids import given_ids
+from fewpairs.items.ids import shown_ids
 from fewpairs.notebook.svg import interval
 from fewpairs.report.contents import Fact, Labels
 from fewpairs.report.matrix_page import contents_of
@@ -41,7 +41,7 @@ def report_clusters(
             "There is nobody to compare it with.",
             "Cluster two items or more.",
         )
-    named = clusters.ids if ids is None else given_ids(ids, (n, n), square=True)
+    named = clusters.ids if ids is None else shown_ids(ids, (n, n), square=True)
     clusters = replace(clusters, ids=named)
     given = None if named.left is None else named.left.values
     colours = _labels(clusters) if labels is None else labels

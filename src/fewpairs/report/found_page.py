@@ -15,7 +15,7 @@ from fewpairs.candidates.nearest import most_similar
 from fewpairs.errors import InputError
 from fewpairs.files.writing import refuse_unwritable
 from fewpairs.guides.guides import AUTO, as_guides
-from fewpairs.items.ids import given_ids
+from fewpairs.items.ids import shown_ids
 from fewpairs.notebook.svg import histogram, interval
 from fewpairs.report.contents import Chart, Contents, Fact, Labels, Links
 from fewpairs.report.origin import origin_of, time_fact
@@ -45,7 +45,7 @@ def report_found(
     check_most(most)
     both = both_sides(texts, found.shape, "texts", square=_one_set(found))
     if ids is not None:
-        found = replace(found, ids=given_ids(ids, found.shape, square=_one_set(found)))
+        found = replace(found, ids=shown_ids(ids, found.shape, square=_one_set(found)))
     if labels is not None and not _one_set(found):
         raise InputError(
             "labels were given for pairs between two sets of items.",

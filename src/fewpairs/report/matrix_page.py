@@ -12,7 +12,7 @@ from fewpairs.error.estimate import CurvePoint
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.factored.spectrum import Spectrum, spectrum_of
 from fewpairs.files.writing import refuse_unwritable
-from fewpairs.items.ids import given_ids
+from fewpairs.items.ids import shown_ids
 from fewpairs.notebook.svg import Point, curve, interval, spectrum
 from fewpairs.report.contents import Chart, Contents, Fact, Labels, Links
 from fewpairs.report.findings import findings_of
@@ -46,7 +46,7 @@ def contents_of(
     square = is_one_set(matrix)
     both = both_sides(texts, matrix.shape, "texts", square=square)
     check_given(labels.of if isinstance(labels, Labels) else labels, len(matrix), "labels")
-    named = source.ids if ids is None else given_ids(ids, matrix.shape, square=square)
+    named = source.ids if ids is None else shown_ids(ids, matrix.shape, square=square)
     rows, columns = some_of(matrix.shape[0], most), some_of(matrix.shape[1], most)
     mapped = map_of(matrix, rows, columns)
     values = spectrum_of(matrix)

@@ -52,7 +52,7 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     Parameters
     ----------
     vectors : WordVectors, mapping, or gensim's KeyedVectors
-    n_features : int, default=256
+    n_components : int, default=256
         R, the number of random documents.
     max_words : int, default=6
         A random document has a uniform number of words between 1 and this.
@@ -79,13 +79,13 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         Whose words are random vectors, in a table of their own.
     gamma_ : float
         The γ in use.
-    mean_distances_ : ndarray of shape (n_features,) or None
+    mean_distances_ : ndarray of shape (n_components,) or None
         d_ω; None where `gamma` is a number.
 
     Examples
     --------
     >>> table = {"ape": [0.0, 0.0], "monkey": [0.0, 1.0], "car": [9.0, 0.0]}
-    >>> features = WordMoverEmbedding(table, n_features=8, random_state=0)
+    >>> features = WordMoverEmbedding(table, n_components=8, random_state=0)
     >>> features.fit_transform(["an ape", "a monkey", "my car"]).shape
     (3, 8)
     """
@@ -93,7 +93,7 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     def __init__(
         self,
         vectors: Any,
-        n_features: int = 256,
+        n_components: int = 256,
         *,
         max_words: int = 6,
         gamma: float | str = "scale",
@@ -108,7 +108,7 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         n_jobs: int = 1,
     ) -> None:
         self.vectors = vectors
-        self.n_features = n_features
+        self.n_components = n_components
         self.max_words = max_words
         self.gamma = gamma
         self.center = center
@@ -145,7 +145,7 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
                 "Check the tokenizer (case, language) against the vectors.",
             )
         rng = generator(self.random_state)
-        sizes = rng.integers(1, self.max_words + 1, self.n_features)
+        sizes = rng.integers(1, self.max_words + 1, self.n_components)
         low, high = float(used.min()), float(used.max())
         drawn = rng.uniform(low, high, (int(sizes.sum()), table.dimensions))
         if self.center:
@@ -155,7 +155,7 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         ground = Ground.of(_documents(drawn, sizes).vectors, self.metric, normalize=self.normalize)
         self._random_ground = replace(ground, exponent=exponent)
         self.random_documents_ = _documents(np.ldexp(drawn, exponent), sizes)
-        self._n_features_out = self.n_features
+        self._n_features_out = self.n_components
         self._set_scale(documents)
         return self
 
@@ -168,18 +168,18 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
         Returns
         -------
-        ndarray of shape (n_documents, n_features)
+        ndarray of shape (n_documents, n_components)
         """
         check_is_fitted(self)
         documents = self._read(X, WordVectors.of(self.vectors))
         require_memory(
-            2 * 8 * len(documents) * self.n_features,
-            f"{self.n_features:,} features of {len(documents):,} documents",
+            2 * 8 * len(documents) * self.n_components,
+            f"{self.n_components:,} features of {len(documents):,} documents",
             "Transform fewer documents at a time",
         )
         distances = self._distances(documents, self.random_documents_)
         if self.mean_distances_ is None:
-            return np.asarray(np.exp(-self.gamma_ * distances) / np.sqrt(self.n_features))
+            return np.asarray(np.exp(-self.gamma_ * distances) / np.sqrt(self.n_components))
         return np.asarray(np.expm1((self.mean_distances_ - distances) / self._reach))
 
     def _set_scale(self, documents: Documents) -> None:
@@ -228,12 +228,12 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         )
 
     def _check(self) -> None:
-        for name in ("n_features", "max_words"):
+        for name in ("n_components", "max_words"):
             value = getattr(self, name)
             if not is_whole(value) or value < 1:
                 raise InputError(
                     f"{name} is {value!r}.",
-                    "n_features counts random documents, max_words the words of one.",
+                    "n_components counts random documents, max_words the words of one.",
                     "Pass a positive integer.",
                 )
         if isinstance(self.gamma, str) and self.gamma != "scale":
