@@ -49,7 +49,7 @@ def test_what_is_no_size_is_refused(size):
         lambda: fp.elementwise(np.exp, np.ones((500, 3)), columns=10**6, coefficients="coreset"),
         lambda: fp.elementwise(np.exp, np.ones((3000, 3)), columns=2000),
         lambda: (
-            fp.PolynomialSketch(np.exp, degree=3, sketch_size=300)
+            fp.PolynomialSketch(np.exp, 901, degree=3)
             .fit(np.ones((300, 3)))
             .transform(np.ones((300_000, 3)))
         ),

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from examples import Counter, symmetric_matrix
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fewpairs as fp
+from fewpairs.errors import InputError
 from fewpairs.oracle.journal.folder import LOCK
 from fewpairs.oracle.journal.lock import Lock
 
@@ -28,6 +33,8 @@ RBF = fp.VectorSimilarity("rbf", gamma=0.5)
         fp.SimilarityFeatures(fp.VectorSimilarity("sigmoid"), 5, method="sms", random_state=0),
         fp.SimilarityFeatures(fp.VectorSimilarity("cosine"), 6, method="sicur", random_state=0),
         fp.FactoredAgglomerative(2, similarity=RBF, landmarks=8, random_state=0),
+        fp.SimilarityNeighbors(RBF, 3, n_components=8, budget=20, random_state=0),
+        fp.SimilarityClassifier(RBF, 3, n_components=20, random_state=0),
     ]
 )
 def test_scikit_learn_checks(estimator, check):
@@ -174,3 +181,76 @@ def test_a_fit_waits_for_another_that_writes_to_the_same_journal(tmp_path):
     done.start()
     np.testing.assert_array_equal(features.fit_transform(words), alone)
     done.join()
+
+
+# ------------------------------------------------------------------ estimators of texts
+
+TEXTS = [
+    f"the {a} {b} on the {c}"
+    for a in ("cat", "dog")
+    for b in ("sat", "ran")
+    for c in ("mat", "rug", "car", "bus")
+]
+TABLE = fp.WordVectors(
+    sorted(set(" ".join(TEXTS).split())), np.random.default_rng(0).normal(size=(10, 4))
+)
+TRANSFORMERS = {
+    "features": lambda **o: fp.SimilarityFeatures(
+        fp.StringSimilarity("jaro"), random_state=0, method="nystrom", **o
+    ),
+    "word mover": lambda **o: fp.WordMoverEmbedding(TABLE, random_state=0, **o),
+    "distance geometry": lambda **o: fp.DistanceGeometryVectors(min_count=1, **o),
+}
+OF_VECTORS = {
+    "rbf": lambda **o: fp.RBFSketch(0.1, random_state=0, **o),
+    "polynomial": lambda **o: fp.PolynomialSketch(random_state=0, **o),
+}
+
+
+@pytest.mark.filterwarnings("ignore::fewpairs.errors.FewerDimensionsWarning")
+@pytest.mark.parametrize("name", TRANSFORMERS)
+def test_transformers_of_texts_keep_the_contract(name):
+    """scikit-learn's own checks only run on arrays; these are what they ask, of texts."""
+    model = TRANSFORMERS[name](n_components=4)
+    assert get_tags(model).input_tags.string
+    assert not get_tags(model).input_tags.two_d_array
+    with pytest.raises(NotFittedError):
+        model.transform(TEXTS)
+    params = model.get_params()
+    fitted = clone(model).fit(TEXTS)
+    assert fitted.get_params().keys() == params.keys()
+    assert fitted.n_components == 4
+    rows = fitted.transform(TEXTS)
+    assert rows.shape == (16, len(fitted.get_feature_names_out()))
+    assert rows.shape[1] <= 4
+    np.testing.assert_allclose(fitted.fit(TEXTS).transform(TEXTS), rows)  # again
+    np.testing.assert_allclose(clone(model).fit_transform(TEXTS), rows, atol=1e-9)
+    np.testing.assert_allclose(fitted.transform(TEXTS[::-1]), rows[::-1], atol=1e-9)
+    np.testing.assert_allclose(pickle.loads(pickle.dumps(fitted)).transform(TEXTS), rows)  # noqa: S301
+    pipeline = make_pipeline(clone(model), LogisticRegression()).fit(TEXTS, [0] * 8 + [1] * 8)
+    assert len(pipeline.predict(TEXTS)) == 16
+
+
+@pytest.mark.filterwarnings("ignore::fewpairs.errors.FewerDimensionsWarning")
+@pytest.mark.parametrize("name", [*TRANSFORMERS, *OF_VECTORS])
+@pytest.mark.parametrize(("library", "frame"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
+def test_every_transformer_gives_frames(name, library, frame):
+    x = TEXTS if name in TRANSFORMERS else np.random.default_rng(0).normal(size=(16, 3))
+    model = (TRANSFORMERS | OF_VECTORS)[name](n_components=4).set_output(transform=library)
+    made = model.fit_transform(x)
+    assert isinstance(made, frame)
+    assert list(made.columns) == list(model.get_feature_names_out())
+    if library == "pandas" and name in TRANSFORMERS:
+        named = pd.Series(TEXTS, index=[f"t{k}" for k in range(16)])
+        assert list(model.fit_transform(named).index) == list(named.index)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7, 40])
+@pytest.mark.parametrize("coefficients", ["tuned", "coreset"])
+def test_sketches_have_at_most_so_many_components(count, coefficients):
+    x = np.random.default_rng(0).normal(size=(60, 5))
+    for sketch in (fp.RBFSketch(0.3, count), fp.PolynomialSketch(np.exp, count)):
+        sketch.set_params(random_state=0, coefficients=coefficients)
+        assert 1 <= sketch.fit_transform(x).shape[1] <= count
+    with pytest.raises(InputError, match="n_components is 0"):
+        fp.RBFSketch(n_components=0).fit(x)

@@ -47,6 +47,7 @@ def modules_after(code: str) -> set[str]:
 def test_no_optional_library_is_imported():
     estimators = ("SimilarityFeatures", "WordMoverEmbedding", "DistanceGeometryVectors")
     estimators += ("PolynomialSketch", "RBFSketch", "FactoredAgglomerative")
+    estimators += ("SimilarityClassifier", "SimilarityNeighbors")
     names = [n for n in fp.__all__ if n not in (*estimators, "train_word_vectors")]
     loaded = modules_after(f"import fewpairs\nfor n in {names!r}: getattr(fewpairs, n)")
     assert not loaded & {*OPTIONAL, "sklearn"}

@@ -63,12 +63,15 @@ def results():
         "found": found,
         "plan": fp.plan(NAMES, ALIKE, landmarks=8),
         "inspection": fp.inspect(NAMES, ALIKE),
+        "clusters": fp.cluster(NAMES, ALIKE, threshold=0.9, budget=500, random_state=0),
         "error": matrix.error,
         "recall": found.recall,
     }
 
 
-@pytest.mark.parametrize("name", ["matrix", "found", "plan", "inspection", "error", "recall"])
+@pytest.mark.parametrize(
+    "name", ["matrix", "found", "plan", "inspection", "clusters", "error", "recall"]
+)
 def test_every_result_has_a_table_and_a_picture_that_run_nothing(results, name):
     html = results[name]._repr_html_()
     words = read(html)

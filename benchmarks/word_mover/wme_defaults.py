@@ -76,7 +76,7 @@ D = 6), γ and C by validation on training documents.
 
 ## How many random documents
 
-What `WordMoverEmbedding(vectors, n_features=error)` chooses: random documents for that relative
+What `WordMoverEmbedding(vectors, n_components=error)` chooses: random documents for that relative
 Frobenius error of the kernel, from 128 random documents of its own, by γ.
 
 {sizes}

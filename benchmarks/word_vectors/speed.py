@@ -69,8 +69,8 @@ class Clock:
 
 def train_ours(title: str, dimensions: int, limit: int | None) -> Trained:
     texts = wikipedia(limit)
-    options = {"dimensions": dimensions, "min_count": MIN_COUNT, "n_jobs": THREADS, **OURS[title]}
-    few = fp.DistanceGeometryVectors(**options | {"dimensions": 5})
+    options = {"n_components": dimensions, "min_count": MIN_COUNT, "n_jobs": THREADS, **OURS[title]}
+    few = fp.DistanceGeometryVectors(**options | {"n_components": 5})
     few.fit(texts[:2000])  # compiles before the clock starts
     model = fp.DistanceGeometryVectors(**options)
     before, clock = peak_memory(), Clock()

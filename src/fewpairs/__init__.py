@@ -47,7 +47,6 @@ _HOMES = {
     "Found": "tasks.matching.found",
     "Recall": "error.recall",
     "Clusters": "tasks.clustering.clusters",
-    "FactoredAgglomerative": "tasks.clustering.agglomerative",
     "cluster": "tasks.clustering.cluster",
     "find_nearest": "tasks.matching.find_nearest",
     "find_pairs": "tasks.matching.find_pairs",
@@ -68,7 +67,10 @@ _HOMES = {
     "approximate": "run.approximate",
     "plan": "run.planning",
     "inspect": "run.inspect",
-    "SimilarityFeatures": "estimators",
+    "FactoredAgglomerative": "estimators.agglomerative",
+    "SimilarityClassifier": "estimators.classifier",
+    "SimilarityFeatures": "estimators.features",
+    "SimilarityNeighbors": "estimators.neighbors",
 }
 _MODULES = ("errors", "plots", "datasets")
 

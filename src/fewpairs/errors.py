@@ -95,6 +95,24 @@ class UnknownNameError(InputError):
         )
 
 
+class UnknownIdError(InputError, KeyError):
+    """No item has that id."""
+
+    def __init__(self, name: object, known: Iterable[object]) -> None:
+        names = {str(one): one for one in known}
+        near = difflib.get_close_matches(str(name), names, n=1, cutoff=_CLOSE)
+        hint = f"Did you mean {names[near[0]]!r}?" if near else ""
+        first = next(iter(names.values()))
+        super().__init__(
+            f"none of the {len(names):,} ids is {name!r:.100}.",
+            "",
+            hint or f"The first is {first!r:.100}; K.ids lists them.",
+        )
+
+    # A KeyError would show its message as a literal.
+    __str__ = Exception.__str__
+
+
 class PositionError(InputError, IndexError):
     """There is no row, column or item at that position."""
 

@@ -166,5 +166,5 @@ def test_nearest_refuses_nonsense():
 def test_a_text_in_place_of_a_position_is_told_to_be_an_item():
     similarity = fp.StringSimilarity("levenshtein")
     matrix = fp.approximate([f"name {k}" for k in range(30)], similarity, landmarks=5)
-    with pytest.raises(PositionError, match="item= and the text"):
+    with pytest.raises(PositionError, match="nearest\\(item=…\\)"):
         matrix.nearest("name 3")

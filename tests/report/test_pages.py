@@ -411,3 +411,33 @@ def test_payload_is_json_whatever_the_texts(tmp_path):
     page = written(matrix, tmp_path)
     assert data_of(page)["texts"] == nasty
     assert json.loads(json.dumps(data_of(page)))
+
+
+# ------------------------------------------------------------------ clusters
+
+
+def test_a_page_of_clusters_states_them_and_colours_their_items(tmp_path):
+    clusters = fp.cluster(NAMES, ALIKE, threshold=0.9, budget=900, random_state=0)
+    before = clusters.oracle.evaluations
+    page = written(clusters, tmp_path)
+    assert clusters.oracle.evaluations == before
+    assert f"{clusters.n_clusters} clusters of 64 items" in page
+    for share in (clusters.precision, clusters.recall):
+        assert f"{share.value:.3f}" in page
+    assert f"{clusters.evaluations:,}" in page
+    colours = unpacked(data_of(page)["labels"]["of"], "<u4")
+    for label in range(clusters.n_clusters):
+        (colour,) = set(colours[clusters.labels == label].tolist())
+        assert (colour == 0) == (clusters.sizes[label] == 1)
+    assert len(set(colours.tolist()) - {0}) == (clusters.sizes > 1).sum()
+
+
+def test_clusters_of_a_matrix_have_a_page_with_its_ids(tmp_path):
+    ids = [f"id-{k}" for k in range(64)]
+    clusters = fp.cluster(matrix_of_names(ids=ids), threshold=0.9)
+    assert data_of(written(clusters, tmp_path))["names"] == ids
+    given = written(clusters, tmp_path, ids=NAMES, labels=["a"] * 64, title="Groups")
+    assert data_of(given)["names"] == NAMES
+    assert "<h1>Groups</h1>" in given
+    with pytest.raises(InputError, match="single item"):
+        fp.cluster(["a"], ALIKE, threshold=0.9).report(tmp_path / "one.html")

@@ -29,9 +29,9 @@ def distances(monkeypatch):
     for name, size in (("block", lambda a, b: len(a) * len(b)), ("aligned", lambda a, _: len(a))):
         original = getattr(Ground, name)
 
-        def counting(self, left, right, original=original, size=size):
+        def counting(self, left, right, *rest, original=original, size=size):
             counted.append(size(left, right))
-            return original(self, left, right)
+            return original(self, left, right, *rest)
 
         monkeypatch.setattr(Ground, name, counting)
     return counted
@@ -134,6 +134,35 @@ def test_a_grid_search_pays_for_distances_once(tmp_path, distances):
         GridSearchCV(plain, {}, cv=3, refit=False).fit(items, labels).cv_results_["mean_test_score"]
     )
     assert scores[-1] == alone
+
+
+@pytest.mark.parametrize("method", ["auto", "nystrom"])
+def test_a_grid_of_gammas_and_sizes_costs_the_largest_size_once_for_each_fold(
+    tmp_path, distances, method
+):
+    items = texts(60)
+    labels = [("ape" in text) or ("monkey" in text) for text in items]
+
+    def searched(gammas, sizes, journal):
+        features = fp.SimilarityFeatures(
+            fp.WordMover(VECTORS), random_state=0, method=method, journal=journal
+        )
+        grid = {
+            "similarityfeatures__similarity__gamma": gammas,
+            "similarityfeatures__n_components": sizes,
+        }
+        distances.clear()
+        search = GridSearchCV(make_pipeline(features, LogisticRegression()), grid, cv=3)
+        search.fit(items, labels)
+        return search, sum(distances)
+
+    # One gamma, one size, nothing remembered: three folds and the refit.
+    _, once = searched([1.0], [16], None)
+    search, all_of_it = searched(
+        [0.1, 0.3, 1.0, 3.0, 10.0], [4, 8, 16], fp.Journal(tmp_path, check=0)
+    )
+    assert len(search.cv_results_["params"]) == 15
+    assert all_of_it <= once
 
 
 def test_a_parameter_that_is_set_by_hand_is_part_of_the_fingerprint():

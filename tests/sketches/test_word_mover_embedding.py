@@ -26,7 +26,7 @@ def texts(count: int) -> list[str]:
 
 def test_features_are_their_formula():
     items = texts(12)
-    model = fp.WordMoverEmbedding(table(), n_features=30, max_words=4, gamma=0.3, random_state=0)
+    model = fp.WordMoverEmbedding(table(), n_components=30, max_words=4, gamma=0.3, random_state=0)
     features = model.fit_transform(items)
     drawn = model.random_documents_
     sizes = np.diff(drawn.starts)
@@ -136,13 +136,13 @@ def test_it_works_in_a_pipeline_and_threads_do_not_matter():
 @pytest.mark.parametrize(
     "options",
     [
-        {"n_features": 0},
+        {"n_components": 0},
         {"max_words": 1.5},
         {"gamma": -1},
         {"gamma": "auto"},
         {"empty": "drop"},
-        {"n_features": 0.0},
-        {"n_features": 1.5},
+        {"n_components": 0.0},
+        {"n_components": 1.5},
         {"drawing": "sphere"},
     ],
 )

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from copy import copy
-from dataclasses import replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray, RandomState, SingleArray
 from fewpairs.errors import InputError
-from fewpairs.factored.bought import Bought, Tally
+from fewpairs.factored.buying import Buying
 from fewpairs.factored.check import Check, check
 from fewpairs.factored.extension import landmarks_for, rows_of_new
-from fewpairs.factored.factors import Factors
 from fewpairs.factored.index import (
     Library,
     PairedMap,
@@ -26,30 +21,21 @@ from fewpairs.factored.index import (
     old_queries,
 )
 from fewpairs.factored.indexing import one_position, positions
-from fewpairs.factored.neighbors import Neighbors, nearest
-from fewpairs.factored.rounds import Rounds
+from fewpairs.factored.neighborhood import Neighbors
+from fewpairs.factored.neighbors import nearest
 from fewpairs.factored.search import ROUNDS, search
-from fewpairs.factored.source import Source, only_row
-from fewpairs.oracle.journal.journal import JournalOption, as_journal
+from fewpairs.items.ids import Names, read_ids
+from fewpairs.items.items import as_items
+from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.progress import ProgressOption
 
 
-class Answers(Factors):
-    """Factors that know where they came from, so that entries can be evaluated exactly.
-
-    Attributes
-    ----------
-    source : Source
-    evaluations : int
-        What all of it took so far.
-    """
-
-    source: Source
-    evaluations: int
+class Answers(Buying):
+    """A matrix that is asked item by item."""
 
     def nearest(
         self,
-        index: int | None = None,
+        index: int | str | None = None,
         k: int = 10,
         *,
         item: Any = None,
@@ -64,8 +50,8 @@ class Answers(Factors):
 
         Parameters
         ----------
-        index : int, optional
-            Position of an item; it is left out of its own neighbours.
+        index : int or str, optional
+            Position of an item, or its id; it is left out of its own neighbours.
         k : int, default=10
         item : object, optional
             A new item instead; costs its similarities with the landmarks.
@@ -83,16 +69,17 @@ class Answers(Factors):
         -------
         Neighbors
             Named tuple ``(indices, similarities)``, best first; its attribute ``evaluations`` says
-            what it took.
+            what it took, ``ids`` and ``texts`` what the indices stand for, `to_pandas` and
+            `to_polars` give all of it as a table.
         """
-        own = None if index is None else one_position(index, self.shape[0])
+        own = None if index is None else one_position(index, self.shape[0], self.source.ids.left)
         before = self.evaluations
         with self._recording(journal) as matrix:
             indices, similarities, spent = nearest(
                 matrix, own, k, item=item, rerank=rerank, budget=budget
             )
             matrix.evaluations += spent
-        return Neighbors(indices, similarities, self.evaluations - before)
+        return self._found(indices, similarities, self.evaluations - before)
 
     def search(
         self,
@@ -145,10 +132,12 @@ class Answers(Factors):
         ((20, 5), 800)
         """
         before = self.evaluations
+        records = bool(getattr(self.source.similarity, "takes_records", False))
+        asked = as_items(queries, records=records)
         with self._recording(journal) as matrix:
             indices, similarities, spent = search(
                 matrix,
-                queries,
+                asked,
                 k,
                 budget,
                 rounds=rounds,
@@ -157,7 +146,31 @@ class Answers(Factors):
                 progress=progress,
             )
             matrix.evaluations += spent
-        return Neighbors(indices, similarities, self.evaluations - before)
+        named = read_ids(None, asked).left
+        return self._found(indices, similarities, self.evaluations - before, named)
+
+    def _found(
+        self,
+        indices: IntArray,
+        similarities: FloatArray,
+        evaluations: int,
+        queries: Names | None = None,
+    ) -> Neighbors:
+        source = self.source
+        items = source.items if source.square else source.others
+        return Neighbors(
+            indices,
+            similarities,
+            evaluations,
+            names=source.ids.right,
+            items=items,
+            queries=queries,
+        )
+
+    @property
+    def ids(self) -> list[Any] | None:
+        """Your ids of the items (of two sets, those of the rows); None where there are none."""
+        return None if self.source.ids.left is None else list(self.source.ids.left.values)
 
     def check(
         self,
@@ -263,8 +276,8 @@ class Answers(Factors):
 
         Parameters
         ----------
-        rows : int or sequence of int, optional
-            Of the matrix; all by default.
+        rows : int, str, or sequence of these, optional
+            Positions of rows, or their ids; all by default.
         items : sequence, optional
             New items instead.
         evaluations, guide : as for `extend`
@@ -291,8 +304,10 @@ class Answers(Factors):
                 "Call it once for each.",
             )
         if items is None:
-            places = slice(None) if rows is None else np.atleast_1d(positions(rows, self.shape[0]))
-            return old_queries(self, places, self._paired)
+            if rows is None:
+                return old_queries(self, slice(None), self._paired)
+            places = positions(rows, self.shape[0], self.source.ids.left)
+            return old_queries(self, np.atleast_1d(places), self._paired)
         self.source.refuse_without_landmarks()
         most = landmarks_for(self.source, evaluations)
         with self._recording(None) as matrix:
@@ -304,83 +319,3 @@ class Answers(Factors):
     @cached_property
     def _paired(self) -> PairedMap:
         return PairedMap.of(self)
-
-    # ------------------------------------------------------------------ what is known
-
-    def known_in_row(self, row: int, columns: IntArray) -> FloatArray:
-        """Return what the matrix knows exactly of a row's entries; NaN for the rest."""
-        if self.known.empty:
-            return np.full(len(columns), np.nan)
-        found = self.known.find(np.full(len(columns), row, dtype=np.int64), columns)
-        if len(self.skipped):  # what stands in for them is no exact score
-            i, j = self.skipped.T
-            both = np.append(j[i == row], i[j == row] if self.known.symmetric else [])
-            found[np.isin(columns, both)] = np.nan
-        return found
-
-    def paid_in_row(self, row: int, columns: IntArray) -> FloatArray:
-        """Return the same, with what was evaluated since the matrix was made."""
-        found = self.known_in_row(row, columns)
-        return np.where(np.isnan(found), self._bought.find(row, columns), found)
-
-    def exactly(self, row: int, columns: IntArray, *, n_jobs: int = 1) -> FloatArray:
-        """Return entries of a row as the similarity answers them; pay only for what is new.
-
-        NaN for what was skipped.
-        """
-        found = self.paid_in_row(row, columns)
-        new = np.isnan(found)
-        if new.any():
-            oracle = self.source.ask_for(self.source.at(row), columns[new], n_jobs=n_jobs)
-            try:
-                found[new] = only_row(oracle)
-            finally:  # also of what a fault has ended
-                places = np.arange(int(new.sum()))
-                values = oracle.answered(np.zeros_like(places), places)
-                known = ~np.isnan(values)
-                known[oracle.skipped[:, 1]] = False
-                self._bought.keep(row, columns[new][known], values[known])
-            self.evaluations += oracle.evaluations
-        return found
-
-    @contextmanager
-    def buying(
-        self, row: int, columns: IntArray, most: int
-    ) -> Iterator[Callable[[IntArray], FloatArray]]:
-        """Give what evaluates columns of a row in rounds; keep all answers, whatever ends it.
-
-        Parameters
-        ----------
-        row : int
-        columns : ndarray of int64
-            That may be asked for.
-        most : int
-            What all of it may cost.
-        """
-        rounds = Rounds(self.source, self.source.at(row), columns, most)
-        first = np.zeros(1, dtype=np.int64)
-        try:
-            yield lambda places: rounds.evaluate(first, places)
-        finally:
-            for places, values in rounds.answers:
-                self._bought.keep(row, places, values)
-        self.evaluations += rounds.evaluations
-
-    @contextmanager
-    def _recording(self, journal: JournalOption) -> Iterator[Self]:
-        """Give a matrix that shares everything with this one, and counts and writes down."""
-        view, tally = copy(self), Tally()
-        view._bought = self._bought  # noqa: SLF001 - its own
-        view.source = replace(self.source, journal=as_journal(journal), tally=tally)
-        try:
-            yield view
-        except BaseException:  # whatever it is: what was paid for counts
-            self.evaluations += tally.evaluations
-            raise
-        self.evaluations = view.evaluations
-
-    @cached_property
-    def _bought(self) -> Bought:
-        similarity = self.source.similarity
-        both = self.source.square and similarity is not None and bool(similarity.symmetric)
-        return Bought(self.shape[1], symmetric=both)

@@ -39,7 +39,7 @@ def scaled(matrix: FactoredMatrix, rows: npt.ArrayLike, columns: npt.ArrayLike) 
         "right": right,
         "squares": [part.scaled(r, c) for part in matrix.squares],
         "known": known,
-        "source": Source(),
+        "source": Source(ids=matrix.source.ids),
         "error": None,
         "method": f"{matrix.method}, scaled",
     }

@@ -12,6 +12,8 @@ from fewpairs.error.afresh import judge_afresh
 from fewpairs.errors import InputError
 from fewpairs.factored.completion import complete_lines
 from fewpairs.factored.source import Grown
+from fewpairs.items.ids import longer_ids
+from fewpairs.items.items import as_items
 from fewpairs.oracle.known import Known, Lines
 
 if TYPE_CHECKING:
@@ -49,13 +51,16 @@ def extended(
     new_items: Any,
     evaluations: int | None,
     guide: Any,
+    ids: Any,
     n_jobs: int,
     progress: Any,
 ) -> dict[str, Any]:
     """Return the parts of the matrix with new items, compared with its landmarks."""
     source = matrix.source
     most = landmarks_for(source, evaluations)
-    grown = source.compare(new_items, most=most, n_jobs=n_jobs, progress=progress)
+    new = as_items(new_items, records=bool(getattr(source.similarity, "takes_records", False)))
+    names = longer_ids(source.ids, ids, new)
+    grown = source.compare(new, most=most, n_jobs=n_jobs, progress=progress)
     rows = rows_of_new(matrix, grown, guide)
     left = np.vstack([matrix.left, rows.left])
     right = None if matrix.right is matrix.left else matrix.right
@@ -82,7 +87,7 @@ def extended(
         "right": right,
         "squares": squares,
         "known": known,
-        "source": replace(grown.source, journal=None, tally=None),
+        "source": replace(grown.source, journal=None, tally=None, ids=names),
         "evaluations": matrix.evaluations + spent,
         "error": None,
     }

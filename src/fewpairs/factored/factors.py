@@ -14,6 +14,7 @@ from fewpairs.arrays import FloatArray, IntArray, unmasked
 from fewpairs.errors import InputError
 from fewpairs.factored.indexing import broadcast, positions, whole_key
 from fewpairs.factored.squares import Squares
+from fewpairs.items.ids import NO_IDS, Ids, Names
 from fewpairs.numerics import parts
 from fewpairs.oracle.known import Known
 from fewpairs.parallel import require_memory
@@ -58,7 +59,10 @@ class Factors:
 
     def entries(self, rows: npt.ArrayLike, columns: npt.ArrayLike) -> FloatArray:
         """Return single entries ``rows[k], columns[k]``; the two are broadcast."""
-        i, j = broadcast(positions(rows, self.shape[0]), positions(columns, self.shape[1]))
+        of_rows, of_columns = self._names
+        i, j = broadcast(
+            positions(rows, self.shape[0], of_rows), positions(columns, self.shape[1], of_columns)
+        )
         shape = i.shape
         i, j = i.ravel(), j.ravel()
         if self.known.empty:
@@ -88,15 +92,24 @@ class Factors:
         return values
 
     def __getitem__(self, key: Any) -> Any:
-        """Read as from an array: ``K[i, j]``, ``K[i]``, ``K[[1, 2]]``, ``K[[1, 2], [3, 4]]``."""
+        """Read as from an array: ``K[i, j]``, ``K[i]``, ``K[[1, 2]]``, ``K[[1, 2], [3, 4]]``.
+
+        Where items have ids, texts are these: ``K["sku-17", "sku-4"]``.
+        """
         rows, columns = whole_key(key, self.shape)
         slices = isinstance(rows, slice) or isinstance(columns, slice)
-        i = _resolve(rows, self.shape[0])
-        j = _resolve(columns, self.shape[1])
+        of_rows, of_columns = self._names
+        i = _resolve(rows, self.shape[0], of_rows)
+        j = _resolve(columns, self.shape[1], of_columns)
         if not slices:
             value = self.entries(i, j)
             return float(value) if value.ndim == 0 else value
         return self._block(i.ravel(), j.ravel()).reshape(i.shape + j.shape)
+
+    @property
+    def _names(self) -> Ids:
+        """Ids by which rows and columns are read; factors alone have none."""
+        return NO_IDS
 
     def _block(self, rows: IntArray, columns: IntArray) -> FloatArray:
         _require_dense(len(rows), len(columns), "Read fewer rows at a time")
@@ -171,10 +184,10 @@ def _require_dense(n_rows: int, n_columns: int, instead: str, ceiling: float | N
     )
 
 
-def _resolve(index: Any, length: int) -> IntArray:
+def _resolve(index: Any, length: int, names: Names | None) -> IntArray:
     if isinstance(index, slice):
         return np.arange(*index.indices(length))
-    return positions(index, length)
+    return positions(index, length, names)
 
 
 def factored_entries(

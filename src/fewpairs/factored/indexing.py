@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from fewpairs.arrays import IntArray, unmasked
 from fewpairs.errors import PositionError
+from fewpairs.items.ids import Names
 
 _WHY = "A factored matrix is read like an array of two dimensions."
-_HOW = "Pass positions, slices, lists of positions, or masks of booleans."
+_HOW = "Pass positions, slices, lists of positions, or masks of booleans; ids if items have any."
 
 
 def whole_key(key: Any, shape: tuple[int, int]) -> tuple[Any, Any]:
@@ -32,9 +33,17 @@ def whole_key(key: Any, shape: tuple[int, int]) -> tuple[Any, Any]:
     return parts[0], parts[1]
 
 
-def positions(index: npt.ArrayLike, length: int) -> IntArray:
-    """Return checked positions as NumPy takes them: negative ones count from the end."""
+def positions(index: Any, length: int, names: Names | None = None) -> IntArray:
+    """Return checked positions as NumPy takes them: negative ones count from the end.
+
+    Texts are ids, where the items have some; integers are always positions.
+    """
+    if isinstance(index, str):
+        return np.asarray(_position_of(index, length, names))
     array = _as_array(index)
+    if array.dtype.kind in "UT" or (array.dtype == object and array.size):
+        each = [_position_of(name, length, names) for name in array.ravel().tolist()]
+        return np.array(each, dtype=np.int64).reshape(array.shape)
     if array.dtype == bool and array.shape == (length,):
         return np.flatnonzero(array)
     if array.size == 0 and (array.dtype.kind in "iu" or not isinstance(index, np.ndarray)):
@@ -53,15 +62,9 @@ def positions(index: npt.ArrayLike, length: int) -> IntArray:
     return np.where(whole < 0, whole + length, whole)
 
 
-def one_position(index: Any, length: int) -> int:
+def one_position(index: Any, length: int, names: Names | None = None) -> int:
     """Return a single checked position."""
-    if isinstance(index, str):
-        raise PositionError(
-            f"{index!r:.100} was given where the position of an item is meant.",
-            "A text is a new item, whose similarities must be evaluated first.",
-            f"Pass a position from 0 to {length - 1}, or item= and the text.",
-        )
-    array = positions(index, length)
+    array = positions(index, length, names)
     if array.ndim:
         what = f"{index!r:.100} was given where one item is meant."
         raise PositionError(what, "Neighbours are those of one item.", "Pass one position.")
@@ -81,6 +84,19 @@ def broadcast(rows: IntArray, columns: IntArray) -> tuple[IntArray, IntArray]:
     return i, j
 
 
+def _position_of(name: Any, length: int, names: Names | None) -> int:
+    if not isinstance(name, str):
+        raise PositionError(f"{name!r:.100} was given as a position.", _WHY, _HOW)
+    if names is None:
+        raise PositionError(
+            f"{name!r:.100} was given, and the items have no ids.",
+            "A text is an id; what is not in the matrix is a new item.",
+            f"Pass a position from 0 to {length - 1}, make the matrix with ids=…, or ask "
+            "nearest(item=…).",
+        )
+    return names.position(name)
+
+
 def _is_mask(part: Any, shape: tuple[int, int]) -> bool:
     return isinstance(part, np.ndarray) and part.dtype.kind == "b" and part.shape == shape
 
@@ -89,8 +105,10 @@ def _as_array(index: Any) -> npt.NDArray[Any]:
     index = unmasked(index, "the index")
     try:
         array = np.asarray(index)
+        if array.dtype != object or all(isinstance(one, str) for one in array.ravel()):
+            return array
         # An object of somebody's own may stand for an integer.
-        return np.asarray(operator.index(index)) if array.dtype == object else array
+        return np.asarray(operator.index(index))
     except (TypeError, ValueError, OverflowError) as error:
         what = f"{index!r:.100} was given as positions."
         raise PositionError(what, _WHY, _HOW) from error

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.linalg import block_diag
 from scipy.sparse.linalg import LinearOperator
 
 from fewpairs.arrays import FloatArray, IntArray, RandomState, unmasked
 from fewpairs.error.estimate import CurvePoint, ErrorEstimate, SketchPoint
-from fewpairs.errors import InputError
 from fewpairs.factored import derived, extension
-from fewpairs.factored.answers import Answers
-from fewpairs.factored.embedding import EmbeddingMap, one_sided_map, symmetric_map
+from fewpairs.factored.embedded import Embedded
 from fewpairs.factored.source import Source
-from fewpairs.factored.squares import ANCHORS, Squares
-from fewpairs.items.items import Items
+from fewpairs.factored.squares import Squares
+from fewpairs.files.results import Paged
 from fewpairs.notebook import svg
 from fewpairs.notebook.card import card
 from fewpairs.oracle.journal.journal import JournalOption
@@ -31,14 +27,7 @@ from fewpairs.oracle.provenance import UNKNOWN, Provenance
 from fewpairs.similarities.cost import Cost
 
 
-class Embedding(NamedTuple):
-    """Z and the ±1 of a symmetric indefinite factorisation Z·diag(signature)·Zᵀ."""
-
-    vectors: FloatArray
-    signature: FloatArray
-
-
-class FactoredMatrix(Answers):
+class FactoredMatrix(Embedded, Paged):
     """``left · core · rightᵀ``, overridden by what is known exactly.
 
     Parameters
@@ -170,6 +159,7 @@ class FactoredMatrix(Answers):
         *,
         evaluations: int | None = None,
         guide: Any = None,
+        ids: Any = None,
         error_pairs: int = 0,
         random_state: RandomState = None,
         n_jobs: int = 1,
@@ -190,6 +180,8 @@ class FactoredMatrix(Answers):
         guide : array, encoder, or list of these, optional
             Of the new items, where the matrix was made with a guide that is no encoder. A matrix
             that followed none, since its pairs did not speak for it, has no use for it.
+        ids : sequence, optional
+            Of the new items, where the old ones have ids; by default their pandas index.
         error_pairs : int, default=0
             Unseen pairs of the larger matrix to evaluate, whose error is then stated.
         random_state : int, Generator or None
@@ -205,7 +197,7 @@ class FactoredMatrix(Answers):
         """
         extension.check_error_pairs(error_pairs)
         with self._recording(journal) as matrix:
-            parts = extension.extended(matrix, new_items, evaluations, guide, n_jobs, progress)
+            parts = extension.extended(matrix, new_items, evaluations, guide, ids, n_jobs, progress)
             larger = self._with(**parts)
             if not error_pairs:
                 return larger
@@ -271,81 +263,7 @@ class FactoredMatrix(Answers):
             stopped_because=stopped_because,
         )
 
-    # ------------------------------------------------------------------ embeddings
-
-    @cached_property
-    def embedding_map(self) -> EmbeddingMap:
-        """The map from rows of `left` to embeddings; new items go through it too.
-
-        With a guide, squared products with anchors come after the columns of `left`.
-        """
-        left, core = self._smooth
-        if self.symmetric:
-            own = self.source.left_landmarks if self.nugget else None
-            return symmetric_map(left, core, self.nugget, own)
-        return one_sided_map(core)
-
-    @cached_property
-    def _smooth(self) -> tuple[FloatArray, FloatArray]:
-        """Both factors; a guide's squares, which have no low rank, go through anchors."""
-        if not self.squares:
-            return self.left, self.core
-        parts = [part.anchored(ANCHORS) for part in self.squares]
-        # In the unit of the left factor: whatever is small beside the rest is cut off later.
-        power = self.source.power
-        left = np.hstack([self.left, *(np.ldexp(part[0], power) for part in parts)])
-        return left, block_diag(self.core, *(np.ldexp(part[1], -2 * power) for part in parts))
-
-    def features_of(self, lines: FloatArray, items: Items, given: Any = None) -> FloatArray:
-        """Return what `embedding_map` takes, of items and their similarities with the landmarks.
-
-        `given` is a guide for these items, where that of the matrix makes no vectors.
-        """
-        lines = np.ldexp(lines, self.source.power)
-        guide, own = self.source.guide, self.source.left_landmarks
-        if guide is None or own is None:
-            return lines
-        vectors = guide.vectors_of(items, given, self.source.items)
-        unit = float(np.ldexp(1.0, -self.source.power))
-        marks = self.right[own, len(own) : -1] / unit
-        tall = [guide.tall(lines, vectors, marks, unit)]
-        ends = np.cumsum(guide.widths)[:-1]
-        for part, mine in zip(self.squares, np.split(vectors, ends, axis=1), strict=True):
-            new = replace(part, left=mine)
-            said = new.block(slice(None), part.anchors(ANCHORS)[1])
-            tall.append(np.ldexp(said, self.source.power))
-        return np.hstack(tall)
-
-    def embedding(self, psd: bool = True) -> Any:
-        """Return one vector for each item, from the factors alone (without known entries).
-
-        Parameters
-        ----------
-        psd : bool, default=True
-            True returns an n × r array whose inner products are the nearest positive
-            semidefinite matrix; False returns ``(vectors, signature)`` with
-            ``vectors · diag(signature) · vectorsᵀ`` equal to the factored part (with a guide, up to
-            what its squared products lose through 500 anchors).
-            A matrix that is not symmetric (CUR) gives the papers' one-sided embedding.
-        """
-        if psd:
-            return self._embedded(self.embedding_map.positive().matrix)
-        if not self.symmetric:
-            raise InputError(
-                "the factors are not symmetric, so there is no embedding with a signature.",
-                "Z·diag(±1)·Zᵀ is symmetric by construction.",
-                "Use K.symmetrized().embedding(psd=False).",
-            )
-        full = self.embedding_map
-        return Embedding(self._embedded(full.matrix), full.signature)
-
-    def _embedded(self, matrix: FloatArray) -> FloatArray:
-        result = self._smooth[0] @ matrix
-        if self.nugget and self.source.left_landmarks is not None:
-            # A landmark may be there twice, as a column and as a row.
-            own = self.source.left_landmarks
-            np.subtract.at(result, own, self.nugget * matrix[: len(own)])
-        return result
+    # ------------------------------------------------------------------ price
 
     @property
     def _cost(self) -> Cost | None:
@@ -369,44 +287,10 @@ class FactoredMatrix(Answers):
 
         save(self, path)
 
-    def report(
-        self,
-        path: str | Path,
-        *,
-        texts: Any = None,
-        ids: Any = None,
-        labels: Any = None,
-        title: str = "",
-        most: int = 10_000,
-    ) -> None:
-        """Write one HTML page to look at: the error, a map of the items, their nearest.
-
-        It needs no network and evaluates nothing (docs/report.md).
-
-        Parameters
-        ----------
-        path : str or Path
-            The old file or the new one, never half of it.
-        texts : sequence, optional
-            What to show of each item, where that is not the item itself.
-        ids : sequence, optional
-            Your names of the items; by default their positions.
-        labels : sequence, optional
-            A label for each item, such as its cluster: a colour on the map.
-        title : str
-        most : int, default=10,000
-            Items on the page; of more, some drawn at random.
-
-        Examples
-        --------
-        >>> import fewpairs as fp
-        >>> names = ["Anna Berg", "Ana Berg", "Bob Stone", "Bob Ston", "Carl May"]
-        >>> K = fp.approximate(names, fp.StringSimilarity("jaro_winkler"), landmarks=3)
-        >>> K.report("names.html")  # doctest: +SKIP
-        """
+    def _write_page(self, path: str | Path, **shown: Any) -> None:
         from fewpairs.report.matrix_page import report_matrix  # noqa: PLC0415 - a face
 
-        report_matrix(self, path, texts=texts, ids=ids, labels=labels, title=title, most=most)
+        report_matrix(self, path, **shown)
 
     def _repr_html_(self) -> str:
         from fewpairs.factored.spectrum import is_quick, spectrum_of  # noqa: PLC0415 - as above

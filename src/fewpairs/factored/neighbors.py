@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,34 +22,6 @@ if TYPE_CHECKING:
 #: for each find 0.51 to 0.90 of the ten nearest, ten 0.66 to 0.96, twenty 0.81 to 0.98, on the
 #: matrices of docs/tables/neighbors.md.
 _CANDIDATES, _FEWEST_CANDIDATES = 10, 50
-
-
-class _Neighbors(NamedTuple):
-    indices: IntArray
-    similarities: FloatArray
-
-
-class Neighbors(_Neighbors):
-    """The most similar items, best first.
-
-    Attributes
-    ----------
-    indices, similarities : ndarray
-        It unpacks into these two.
-    evaluations : int
-        What it took to find them.
-    """
-
-    evaluations: int = 0
-
-    def __new__(cls, indices: IntArray, similarities: FloatArray, evaluations: int = 0) -> Self:
-        """Make a pair that knows its price."""
-        self = super().__new__(cls, indices, similarities)
-        self.evaluations = evaluations
-        return self
-
-    def __repr__(self) -> str:
-        return f"{super().__repr__()[:-1]}, evaluations={self.evaluations})"
 
 
 class Ranking(NamedTuple):

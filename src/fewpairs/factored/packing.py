@@ -16,7 +16,9 @@ from fewpairs.factored.squares import Squares
 from fewpairs.files.contents import are_numbers, are_positions, require
 from fewpairs.guides.basis import Basis
 from fewpairs.guides.guides import ARRAY
-from fewpairs.items.packing import pack_items, unpack_items
+from fewpairs.items.ids import Ids, Names
+from fewpairs.items.items import Items
+from fewpairs.items.packing import NONE, pack_items, unpack_items
 from fewpairs.oracle.known import Known, checked_lines
 from fewpairs.oracle.provenance import Provenance
 
@@ -47,6 +49,9 @@ _FACTS: dict[str, type | tuple[type, ...]] = {
     # Files of matrices that were made before there were reports have neither of these.
     "version": str,
     "seed": (int, type(None)),
+    # Files of matrices that were made before there were ids have neither of these.
+    "ids": str,
+    "other_ids": str,
 }
 #: Numbers lie between 2^-1074 and 2^1024.
 _LARGEST_POWER = 1100
@@ -106,6 +111,9 @@ def pack(matrix: FactoredMatrix) -> tuple[Arrays, dict[str, Any]]:
         _refuse_nonfinite(name, wanted[name])
     item_arrays, item_kind = pack_items(source.items, "items")
     other_arrays, other_kind = pack_items(source.others, "others")
+    id_arrays, id_kind = _pack_names(source.ids.left, "ids")
+    right = None if source.ids.right is source.ids.left else source.ids.right
+    other_id_arrays, other_id_kind = _pack_names(right, "other_ids")
     error = matrix.error
     facts = {
         "stored_as": stored_as,
@@ -128,8 +136,10 @@ def pack(matrix: FactoredMatrix) -> tuple[Arrays, dict[str, Any]]:
         "bases": [] if source.guide is None else [b and b.columns for b in source.guide.bases],
         "version": matrix.provenance.version,
         "seed": matrix.provenance.seed,
+        "ids": id_kind,
+        "other_ids": other_id_kind,
     }
-    return arrays | item_arrays | other_arrays, facts
+    return arrays | item_arrays | other_arrays | id_arrays | other_id_arrays, facts
 
 
 def check_facts(facts: dict[str, Any]) -> None:
@@ -143,6 +153,8 @@ def check_facts(facts: dict[str, Any]) -> None:
     facts.setdefault("bases", [])
     facts.setdefault("version", "")
     facts.setdefault("seed", None)
+    facts.setdefault("ids", NONE)
+    facts.setdefault("other_ids", NONE)
     for name, kind in _FACTS.items():
         value = facts[name]
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
@@ -213,6 +225,7 @@ def unpack(arrays: Arrays, facts: dict[str, Any]) -> FactoredMatrix:
             derived=facts["derived"],
             power=facts["power"],
             guide=guide,
+            ids=_unpack_ids(arrays, facts, n, m),
         ),
         squares=[
             _unpack_squares(weight, f"squares.{k}", get, (n, m))
@@ -226,6 +239,28 @@ def unpack(arrays: Arrays, facts: dict[str, Any]) -> FactoredMatrix:
         stopped_because=facts["stopped_because"],
         provenance=Provenance(facts["version"], facts["seed"]),
     ).without(np.empty((0, 2), dtype=np.int64) if skipped is None else skipped)
+
+
+def _pack_names(names: Names | None, role: str) -> tuple[Arrays, str]:
+    return pack_items(None if names is None else Items(names.values), role)
+
+
+def _unpack_ids(arrays: Arrays, facts: dict[str, Any], n: int, m: int) -> Ids:
+    left = _unpack_names(arrays, facts["ids"], "ids", n)
+    if facts["other_ids"] == NONE and facts["square"]:
+        require(left is None or n == m, "its ids are not those of its columns")
+        return Ids(left, left)
+    return Ids(left, _unpack_names(arrays, facts["other_ids"], "other_ids", m))
+
+
+def _unpack_names(arrays: Arrays, kind: str, role: str, count: int) -> Names | None:
+    items = unpack_items(arrays, kind, role, (count,))
+    if items is None:
+        return None
+    require(kind in ("text", "numbers"), "its ids are no names")
+    values = items.values if isinstance(items.values, list) else items.values.tolist()
+    require(len(set(values)) == count, "its ids are not all different")
+    return Names(values)
 
 
 def _unpack_squares(weight: str, name: str, get: Any, shape: tuple[int, int]) -> Squares:

@@ -13,6 +13,7 @@ from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.errors import NotAttachedError
 from fewpairs.factored.bought import Tally
 from fewpairs.factored.line_guide import LineGuide
+from fewpairs.items.ids import NO_IDS, Ids
 from fewpairs.items.items import Items, as_items
 from fewpairs.oracle.journal.journal import Journal
 from fewpairs.oracle.known import Lines
@@ -52,6 +53,8 @@ class Source:
         what the guide says of them.
     tally : Tally or None
         Counts what is evaluated here, for the time of a call.
+    ids : Ids
+        The user's names of rows and columns.
     """
 
     items: Items | None = None
@@ -67,11 +70,13 @@ class Source:
     journal: Journal | None = None
     guide: LineGuide | None = None
     tally: Tally | None = None
+    ids: Ids = NO_IDS
 
     def transposed(self) -> Source:
         """Return the source of the transpose."""
+        ids = Ids(self.ids.right, self.ids.left)
         if not self.symmetric:
-            return replace(self, derived="the transpose")
+            return replace(self, derived="the transpose", ids=ids)
         both = (self.items, self.others)
         items, others = both if self.square else both[::-1]
         return replace(
@@ -80,6 +85,7 @@ class Source:
             others=others,
             left_landmarks=self.right_landmarks,
             right_landmarks=self.left_landmarks,
+            ids=ids,
         )
 
     def symmetrized(self) -> Source:

@@ -9,7 +9,9 @@ from typing import Any
 from fewpairs.errors import InputError
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.factored.packing import check_facts, pack, unpack
+from fewpairs.factored.source import Source
 from fewpairs.files import archive
+from fewpairs.items.ids import NO_IDS, Ids, given_ids, read_ids
 from fewpairs.items.items import Items, as_items
 from fewpairs.similarities.base import Similarity, as_similarity
 
@@ -26,7 +28,11 @@ def save(matrix: FactoredMatrix, path: str | Path) -> None:
 
 
 def load(
-    path: str | Path, similarity: Any = None, items: Any = None, others: Any = None
+    path: str | Path,
+    similarity: Any = None,
+    items: Any = None,
+    others: Any = None,
+    ids: Any = None,
 ) -> FactoredMatrix:
     """Read a factored matrix from a file; nothing in the file is ever executed.
 
@@ -39,6 +45,9 @@ def load(
         Attach the items if they are neither texts nor numbers, and were not stored.
     others : sequence, optional
         Likewise the items of the columns, of a matrix between two sets.
+    ids : sequence, optional
+        Attach ids, where there were none, or they were neither texts nor numbers and were not
+        stored; of a matrix between two sets a pair. By default the pandas index of the items.
 
     Returns
     -------
@@ -49,12 +58,13 @@ def load(
         matrix = unpack(arrays, facts)
     n, m = matrix.shape
     source = matrix.source
-    matrix.source = replace(
+    source = replace(
         source,
         items=source.items if items is None else _attached_items(items, n),
         others=source.others if others is None else _attached_items(others, m),
         similarity=_attached_similarity(similarity, source.fingerprint),
     )
+    matrix.source = replace(source, ids=_attached_ids(ids, source, matrix.shape))
     return matrix
 
 
@@ -84,6 +94,16 @@ def _attached_items(items: Any, n: int) -> Items:
             "Attach the items that the matrix was made from, in the same order.",
         )
     return attached
+
+
+def _attached_ids(ids: Any, source: Source, shape: tuple[int, int]) -> Ids:
+    if ids is None:
+        if source.ids != NO_IDS or source.items is None or source.derived:
+            return source.ids
+        if not source.square and source.others is None:
+            return source.ids
+        return read_ids(None, source.items, source.others)
+    return given_ids(ids, shape, square=source.square)
 
 
 def _attached_similarity(similarity: Any, fingerprint: str) -> Similarity | None:

@@ -33,6 +33,8 @@ class Items:
         Use `as_items` to make `Items` of what a user passes.
     positions : ndarray, optional
         Of a subset: where its items stand among the user's, for messages.
+    index : list, optional
+        Names that the items bring themselves: a pandas index.
 
     Examples
     --------
@@ -41,9 +43,15 @@ class Items:
     ['cat', 'ape']
     """
 
-    def __init__(self, values: Any, positions: npt.NDArray[np.int64] | None = None) -> None:
+    def __init__(
+        self,
+        values: Any,
+        positions: npt.NDArray[np.int64] | None = None,
+        index: list[Any] | None = None,
+    ) -> None:
         self.values = values
         self._positions = positions
+        self.index = index
 
     def __len__(self) -> int:
         return int(self.values.shape[0]) if hasattr(self.values, "shape") else len(self.values)
@@ -60,18 +68,21 @@ class Items:
     def subset(self, indices: npt.ArrayLike) -> Items:
         """Return the items at `indices` as `Items`."""
         places = np.asarray(indices)
+        index = None if self.index is None else [self.index[k] for k in places]
         if self._positions is not None:
             places = self._positions[places]
-        return Items(self.take(indices), places)
+        return Items(self.take(indices), places, index)
 
     def joined(self, other: Items) -> Items:
         """Return these items followed by those of `other`."""
         mine, theirs = self.values, other.values
+        named = self.index is not None and other.index is not None
+        index = [*(self.index or []), *(other.index or [])] if named else None
         if sp.issparse(mine) and sp.issparse(theirs):
-            return Items(sp.vstack([mine, theirs], format="csr"))
+            return Items(sp.vstack([mine, theirs], format="csr"), index=index)
         if isinstance(mine, np.ndarray) and isinstance(theirs, np.ndarray):
-            return Items(np.concatenate([mine, theirs]))
-        return Items([*mine, *theirs])
+            return Items(np.concatenate([mine, theirs]), index=index)
+        return Items([*mine, *theirs], index=index)
 
     def describe(self, index: int) -> str:
         """Name one item in a message: its position and the beginning of its content."""
@@ -106,9 +117,10 @@ def as_items(items: Any, *, records: bool = False) -> Items:
 
     Parameters
     ----------
-    items : sequence, array, sparse matrix, pandas or polars column, frame, or iterator
+    items : sequence, array, sparse matrix, pandas, polars or Arrow column, frame, or iterator
         Rows of a 2-D array, of a sparse matrix and of a frame of numbers are the items. A frame
         with a single column of other than numbers is that column. An iterator is read to its end.
+        A pandas index that tells all items apart, and does not just count them, comes along.
     records : bool, default=False
         Whether an item of a frame is a whole row, as a mapping from its columns to its values.
 
@@ -123,8 +135,9 @@ def as_items(items: Any, *, records: bool = False) -> Items:
     """
     if isinstance(items, Items):
         return items
-    values = _ordered(unmasked(items, "items"), records=records)
-    result = Items(values)
+    given = unmasked(items, "items")
+    values = _ordered(given, records=records)
+    result = Items(values, index=_index(given))
     if len(result) == 0:
         raise InputError(
             "there are no items.",
@@ -153,7 +166,20 @@ def _ordered(items: Any, *, records: bool) -> Any:
         return _frame(native, records=records)
     if isinstance(items, range):
         return np.asarray(items)
-    return list(items)
+    # An array of Arrow is no series, as the columns of its tables are.
+    return items.to_pylist() if hasattr(items, "to_pylist") else list(items)
+
+
+def _index(items: Any) -> list[Any] | None:
+    """Return the index of a pandas object, where it tells the items apart."""
+    native = nw.from_native(items, pass_through=True, eager_only=True, allow_series=True)
+    if not isinstance(native, (nw.Series, nw.DataFrame)):
+        return None
+    index = nw.maybe_get_index(native)
+    if index is None or not index.is_unique or index.hasnans:
+        return None
+    names: list[Any] = index.tolist()
+    return None if names == list(range(len(names))) else names
 
 
 def _array(items: npt.NDArray[Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,12 @@ from fewpairs.candidates.nearest import most_similar
 from fewpairs.errors import InputError
 from fewpairs.files.writing import refuse_unwritable
 from fewpairs.guides.guides import AUTO, as_guides
+from fewpairs.items.ids import shown_ids
 from fewpairs.notebook.svg import histogram, interval
 from fewpairs.report.contents import Chart, Contents, Fact, Labels, Links
 from fewpairs.report.origin import origin_of, time_fact
 from fewpairs.report.page import write_page
-from fewpairs.report.texts import check_given, check_most, texts_of
+from fewpairs.report.texts import both_sides, check_given, check_most, texts_of
 from fewpairs.tasks.maps.layout import group_map, linked_map, neighbor_map
 from fewpairs.tasks.matching.found import Found
 
@@ -33,6 +35,7 @@ def report_found(
     path: str | Path,
     *,
     texts: Any = None,
+    ids: Any = None,
     labels: Any = None,
     title: str = "",
     most: int = 10_000,
@@ -40,10 +43,9 @@ def report_found(
     """Write the page; `Found.report` documents the parameters."""
     refuse_unwritable(Path(path))
     check_most(most)
-    both = None if texts is None else _both(found, texts)
-    if both is not None:
-        for given, count in zip(both, found.shape, strict=True):
-            check_given(given, count, "texts")
+    both = both_sides(texts, found.shape, "texts", square=_one_set(found))
+    if ids is not None:
+        found = replace(found, ids=shown_ids(ids, found.shape, square=_one_set(found)))
     if labels is not None and not _one_set(found):
         raise InputError(
             "labels were given for pairs between two sets of items.",
@@ -54,19 +56,11 @@ def report_found(
     write_page(_contents(found, both, labels, title, most), path)
 
 
-def _both(found: Found, texts: Any) -> tuple[Any, Any]:
-    """Return the texts of both sides."""
-    if _one_set(found):
-        return texts, texts
-    left, right = texts
-    return left, right
-
-
 def _one_set(found: Found) -> bool:
     return found.oracle is None or found.oracle.square
 
 
-def _contents(found: Found, texts: Any, labels: Any, title: str, most: int) -> Contents:
+def _contents(found: Found, texts: tuple[Any, Any], labels: Any, title: str, most: int) -> Contents:
     one_set, neighbours = _one_set(found), found.recall.of == "neighbours"
     chosen = slice(0, _MOST_PAIRS)
     left, right = found.left[chosen], found.right[chosen]
@@ -84,10 +78,10 @@ def _contents(found: Found, texts: Any, labels: Any, title: str, most: int) -> C
     count = second if one_set else second + len(columns)
     items, others = _items(found)
     names = [str(name) for name in found.ids.name(rows)]
-    shown = texts_of(items, rows, None if texts is None else texts[0])
+    shown = texts_of(items, rows, texts[0])
     if not one_set:
         names += [str(name) for name in found.ids.name(columns, right=True)]
-        shown += texts_of(others, columns, None if texts is None else texts[1])
+        shown += texts_of(others, columns, texts[1])
     groups = _groups(links, count)
     guided = None if neighbours else _guided(found, rows, columns)
     return Contents(

@@ -12,12 +12,13 @@ from fewpairs.error.estimate import CurvePoint
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.factored.spectrum import Spectrum, spectrum_of
 from fewpairs.files.writing import refuse_unwritable
+from fewpairs.items.ids import shown_ids
 from fewpairs.notebook.svg import Point, curve, interval, spectrum
 from fewpairs.report.contents import Chart, Contents, Fact, Labels, Links
 from fewpairs.report.findings import findings_of
 from fewpairs.report.origin import origin_of, time_fact
 from fewpairs.report.page import write_page
-from fewpairs.report.texts import check_given, check_most, texts_of
+from fewpairs.report.texts import both_sides, check_given, check_most, texts_of
 from fewpairs.tasks.maps.places import Mapped, is_one_set, map_of
 
 
@@ -33,25 +34,27 @@ def report_matrix(
 ) -> None:
     """Write the page; `FactoredMatrix.report` documents the parameters."""
     refuse_unwritable(Path(path))
-    check_most(most)
-    for given, what in ((texts, "texts"), (ids, "ids"), (labels, "labels")):
-        check_given(given, len(matrix), what)
-    write_page(_contents(matrix, texts, ids, labels, title, most), path)
+    write_page(contents_of(matrix, texts, ids, labels, title, most), path)
 
 
-def _contents(
+def contents_of(
     matrix: FactoredMatrix, texts: Any, ids: Any, labels: Any, title: str, most: int
 ) -> Contents:
+    """Return what is on the page of a matrix."""
+    check_most(most)
     source = matrix.source
     square = is_one_set(matrix)
+    both = both_sides(texts, matrix.shape, "texts", square=square)
+    check_given(labels.of if isinstance(labels, Labels) else labels, len(matrix), "labels")
+    named = source.ids if ids is None else shown_ids(ids, matrix.shape, square=square)
     rows, columns = some_of(matrix.shape[0], most), some_of(matrix.shape[1], most)
     mapped = map_of(matrix, rows, columns)
     values = spectrum_of(matrix)
-    names = [str(ids[k]) for k in rows.tolist()] if ids is not None else [str(k) for k in rows]
-    shown = texts_of(source.items, rows, texts)
+    names = [str(name) for name in named.name(rows)]
+    shown = texts_of(source.items, rows, both[0])
     if not square:
-        names += [str(k) for k in columns]
-        shown += texts_of(source.others, columns)
+        names += [str(name) for name in named.name(columns, right=True)]
+        shown += texts_of(source.others, columns, both[1])
     return Contents(
         title=title or _title(matrix),
         lead=_lead(matrix),
@@ -188,6 +191,8 @@ def _labels(
     matrix: FactoredMatrix, rows: IntArray, columns: IntArray, given: Any, *, square: bool
 ) -> Labels | None:
     """Return colours: what the user gives, or which items are landmarks."""
+    if isinstance(given, Labels):
+        return given._replace(of=given.of[rows])
     if given is not None:
         names, numbers = np.unique(np.asarray(given), return_inverse=True)
         rest = np.zeros(0 if square else len(columns), dtype=np.int64)

@@ -44,6 +44,24 @@ def texts_of(items: Items | None, places: IntArray, given: Any = None) -> list[s
     return [_text(items.values[k]) for k in places.tolist()]
 
 
+def both_sides(given: Any, shape: tuple[int, int], what: str, *, square: bool) -> tuple[Any, Any]:
+    """Return what the user gives for the items of both sides; of two sets, a pair."""
+    if given is None:
+        return None, None
+    if square:
+        check_given(given, shape[0], what)
+        return given, given
+    if not isinstance(given, (tuple, list)) or len(given) != 2:  # noqa: PLR2004 - two sets
+        raise InputError(
+            f"{what} is one sequence, and there are two sets of items.",
+            "Each set has its own.",
+            f"Pass {what}=(of the items, of the others).",
+        )
+    for side, count in zip(given, shape, strict=True):
+        check_given(side, count, what)
+    return given[0], given[1]
+
+
 def check_given(given: Any, count: int, what: str) -> None:
     """Refuse texts, ids or labels that are not one for each item."""
     if given is not None and len(as_items(given)) != count:

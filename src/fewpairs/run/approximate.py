@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from fewpairs.error.audit import draw_audit, judge
 from fewpairs.errors import AllPairsWarning, BudgetExceededWarning, warn
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.guides.guides import reusable
+from fewpairs.items.ids import read_ids
 from fewpairs.methods.base import Method, assemble
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
@@ -40,6 +42,7 @@ def approximate(
     similarity: Any = None,
     *,
     others: Any = None,
+    ids: Any = None,
     landmarks: int | npt.ArrayLike | None = None,
     budget: float | str | None = None,
     target_error: float | None = None,
@@ -73,6 +76,10 @@ def approximate(
         one of the same name and parameters.
     others : sequence, optional
         Items of the columns, where the matrix compares two sets (queries with documents).
+    ids : sequence, optional
+        Your names of the items; with others a pair of sequences. By default the index of a pandas
+        object. Texts among them stand for their items: ``K["sku-17"]``, ``K.nearest("sku-17")``;
+        integers are always positions. Of records also the name of a field.
     landmarks : int or sequence of int, optional
         Number of columns to read (by default 100), or their positions.
     budget : int, float or str, optional
@@ -151,6 +158,7 @@ def approximate(
         on_nonfinite=on_nonfinite,
         cost=cost,
     )
+    names = read_ids(ids, oracle.items, None if oracle.square else oracle.others)
     rng = oracle.generator(random_state, "approximate")
     guides = guides_of(oracle, guide)
     with memory_below(max_memory):
@@ -167,6 +175,7 @@ def approximate(
         )
         oracle = oracle.declaring(plan.method.declared_diagonal)
         matrix = run_at_scale(oracle, plan, rng).guided_by(reusable(guide))
+        matrix.source = replace(matrix.source, ids=names)
         matrix.provenance = Provenance.since(begun, random_state)
     if budget is not None and oracle.spent > plan.evaluations:
         warn(

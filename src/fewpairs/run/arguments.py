@@ -29,6 +29,7 @@ from fewpairs.workers.choice import WorkersOption
 #: What a run takes beside the options of its method; suggested when one of them is misspelt.
 OPTIONS = (
     "others",
+    "ids",
     "landmarks",
     "budget",
     "target_error",

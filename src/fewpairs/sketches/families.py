@@ -202,10 +202,10 @@ def best_map(
     Candidate
     """
     families = Families(exact, options, rng, nonnegative=nonnegative)
-    degree, size = options.degree, options.sketch_size
+    degree, size, columns = options.degree, options.sketch_size, options.columns
     if not families.has_landmarks:
-        return families.polynomial(degree, size)
-    found, enough = families.landmarks(degree * size + 1)
+        return families.polynomial(degree, size, columns)
+    found, enough = families.landmarks(columns or degree * size + 1)
     if enough or not exact.has_polynomial:
         return families.guarded(found)
-    return families.best([found, families.polynomial(degree, size)])
+    return families.best([found, families.polynomial(degree, size, columns)])

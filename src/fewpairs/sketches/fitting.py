@@ -12,7 +12,7 @@ width:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -74,6 +74,20 @@ class SketchOptions:
     exact_terms: bool = True
     oversampling: int = 4
     columns: int | None = None
+
+    @classmethod
+    def of_width(cls, columns: int, degree: int, *how: Any) -> SketchOptions:
+        """Return options for at most so many features, of a lower degree where they are few."""
+        for name, count, least in (("n_components", columns, 1), ("degree", degree, 0)):
+            if not is_whole(count) or count < least:
+                raise InputError(
+                    f"{name} is {count!r}.",
+                    "It is a count.",
+                    f"Pass a whole number from {least} on.",
+                )
+        degree = min(degree, columns - 1)
+        size = max(1, (columns - 1) // max(1, degree))
+        return replace(cls(degree, size, *how), columns=columns)
 
     def __post_init__(self) -> None:
         if self.coefficients not in ("tuned", *RULES):

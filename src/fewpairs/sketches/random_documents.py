@@ -88,7 +88,7 @@ def features_needed(pilot: FloatArray, error: float) -> int:
         raise InputError(
             "all features of the pilot are 0.",
             "Their kernel has no relative error.",
-            "Pass n_features as a whole number, and check that documents and vectors differ.",
+            "Pass n_components as a whole number, and check that documents and vectors differ.",
         )
     squares = (products / size) ** 2
     n_pilot = len(products)

@@ -28,7 +28,7 @@ class _Sketch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """What both transformers share: fitting the map, and what scikit-learn asks of them."""
 
     degree: int
-    sketch_size: int
+    n_components: int
     coefficients: str
     n_centers: int
     exact_terms: bool
@@ -36,8 +36,8 @@ class _Sketch(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     random_state: RandomState
 
     def _fit_map(self, exact: Exact) -> None:
-        options = SketchOptions(
-            self.degree, self.sketch_size, self.coefficients, self.n_centers, self.exact_terms,
+        options = SketchOptions.of_width(
+            self.n_components, self.degree, self.coefficients, self.n_centers, self.exact_terms,
             self.oversampling,
         )  # fmt: skip
         with np.errstate(all="ignore"):  # what over- or underflows is compared and dropped
@@ -71,10 +71,10 @@ class PolynomialSketch(_Sketch):
     ----------
     function : callable of an array
         f, applied to inner products.
+    n_components : int, default=100
+        The largest number of features.
     degree : int, default=10
-        Of the polynomial that stands for f.
-    sketch_size : int, default=10
-        At most ``degree * sketch_size + 1`` features come out.
+        Of the polynomial that stands for f; lower where there are fewer features.
     coefficients : {"tuned", "coreset", "ridge", "chebyshev", "taylor"}, default="tuned"
     n_centers : int, default=10
     exact_terms : bool, default=True
@@ -98,9 +98,9 @@ class PolynomialSketch(_Sketch):
     def __init__(
         self,
         function: Function = np.exp,
+        n_components: int = 100,
         *,
         degree: int = 10,
-        sketch_size: int = 10,
         coefficients: str = "tuned",
         n_centers: int = 10,
         exact_terms: bool = True,
@@ -108,8 +108,8 @@ class PolynomialSketch(_Sketch):
         random_state: RandomState = None,
     ) -> None:
         self.function = function
+        self.n_components = n_components
         self.degree = degree
-        self.sketch_size = sketch_size
         self.coefficients = coefficients
         self.n_centers = n_centers
         self.exact_terms = exact_terms
@@ -173,7 +173,7 @@ class RBFSketch(_Sketch):
     ----------
     gamma : float, optional
         By default one over the number of features, as in scikit-learn.
-    degree, sketch_size, coefficients, n_centers, exact_terms, oversampling, random_state :
+    n_components, degree, coefficients, n_centers, exact_terms, oversampling, random_state :
         As for `PolynomialSketch`.
 
     Attributes
@@ -196,17 +196,17 @@ class RBFSketch(_Sketch):
     def __init__(
         self,
         gamma: float | None = None,
+        n_components: int = 100,
         *,
         degree: int = 10,
-        sketch_size: int = 10,
         coefficients: str = "tuned",
         n_centers: int = 10,
         exact_terms: bool = True,
         oversampling: int = 4,
         random_state: RandomState = None,
     ) -> None:
+        self.n_components = n_components
         self.degree = degree
-        self.sketch_size = sketch_size
         self.coefficients = coefficients
         self.n_centers = n_centers
         self.exact_terms = exact_terms

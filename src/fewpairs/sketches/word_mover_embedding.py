@@ -61,7 +61,7 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     Parameters
     ----------
     vectors : WordVectors, mapping, or gensim's KeyedVectors
-    n_features : int or float, default=256
+    n_components : int or float, default=256
         R, the number of random documents. A float below 1 is the relative Frobenius error of the
         kernel that is wanted: R is then worked out from 128 random documents of their own and up
         to 100 training documents, and halving the error takes four times as many.
@@ -91,13 +91,13 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         Whose words are random vectors, in a table of their own.
     gamma_ : float
         The γ in use.
-    mean_distances_ : ndarray of shape (n_features,) or None
+    mean_distances_ : ndarray of shape (n_components,) or None
         d_ω; None where `gamma` is a number.
 
     Examples
     --------
     >>> table = {"ape": [0.0, 0.0], "monkey": [0.0, 1.0], "car": [9.0, 0.0]}
-    >>> features = WordMoverEmbedding(table, n_features=8, random_state=0)
+    >>> features = WordMoverEmbedding(table, n_components=8, random_state=0)
     >>> features.fit_transform(["an ape", "a monkey", "my car"]).shape
     (3, 8)
     """
@@ -105,7 +105,7 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     def __init__(
         self,
         vectors: Any,
-        n_features: float = 256,
+        n_components: float = 256,
         *,
         max_words: int = 6,
         gamma: float | str = "scale",
@@ -120,7 +120,7 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         n_jobs: int = 1,
     ) -> None:
         self.vectors = vectors
-        self.n_features = n_features
+        self.n_components = n_components
         self.max_words = max_words
         self.gamma = gamma
         self.drawing = drawing
@@ -156,7 +156,7 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
                 "Check the tokenizer (case, language) against the vectors.",
             )
         rng = generator(self.random_state)
-        count = self._pilot(documents, rng) if self.n_features < 1 else int(self.n_features)
+        count = self._pilot(documents, rng) if self.n_components < 1 else int(self.n_components)
         self._draw(documents, count, rng)
         self._n_features_out = count
         self._set_scale(documents)
@@ -171,7 +171,7 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
         Returns
         -------
-        ndarray of shape (n_documents, n_features)
+        ndarray of shape (n_documents, n_components)
         """
         check_is_fitted(self)
         documents = self._read(X, WordVectors.of(self.vectors))
@@ -194,7 +194,9 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         """Draw so many random documents."""
         sizes = rng.integers(1, self.max_words + 1, count)
         vectors = self._ground.vectors
-        drawn = draw_words(self.drawing, vectors, documents.words, int(sizes.sum()), rng)
+        drawn = draw_words(
+            self.drawing, vectors, documents.words.astype(np.int64), int(sizes.sum()), rng
+        )
         # Drawn in the unit of the words' ground, so that both are in the same one.
         exponent = self._ground.exponent
         random = make_documents(drawn, sizes)
@@ -207,7 +209,7 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         self._draw(documents, _PILOT, rng)
         self._set_scale(documents)
         distances = self._distances(documents[_evenly(documents)], self.random_documents_)
-        return features_needed(self._features(distances), float(self.n_features))
+        return features_needed(self._features(distances), float(self.n_components))
 
     def _set_scale(self, documents: Documents) -> None:
         """Measure a few distances: they say how far a feature reaches, and whether it varies."""
@@ -254,15 +256,15 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
     def _check(self) -> None:
         check_drawing(self.drawing)
-        wanted = self.n_features
+        wanted = self.n_components
         by_error = isinstance(wanted, float) and 0 < wanted < 1
-        for name in ("n_features", "max_words"):
+        for name in ("n_components", "max_words"):
             value = getattr(self, name)
-            if (not is_whole(value) or value < 1) and not (name == "n_features" and by_error):
+            if (not is_whole(value) or value < 1) and not (name == "n_components" and by_error):
                 raise InputError(
                     f"{name} is {value!r}.",
-                    "n_features counts random documents, max_words the words of one.",
-                    "Pass a positive integer; for n_features also the error that is wanted, as a "
+                    "n_components counts random documents, max_words the words of one.",
+                    "Pass a positive integer; for n_components also the error that is wanted, as a "
                     "float between 0 and 1.",
                 )
         if isinstance(self.gamma, str) and self.gamma != "scale":

@@ -36,7 +36,8 @@ class DistanceGeometryVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     Parameters
     ----------
-    dimensions : int, default=100
+    n_components : int, default=100
+        Dimensions of the vectors.
     method : {"build-up", "divide", "eigs"}, default="build-up"
         Place reference words first, and all others by them (Geometric Build-up); place overlapping
         blocks of words, and turn each onto the one before (Divide and Conquer); or take the
@@ -67,14 +68,14 @@ class DistanceGeometryVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     Examples
     --------
     >>> texts = ["the cat sat on the mat", "the dog sat on the rug", "a cat and a dog"] * 5
-    >>> model = DistanceGeometryVectors(dimensions=2).fit(texts)
+    >>> model = DistanceGeometryVectors(n_components=2).fit(texts)
     >>> model.transform(["cat and dog"]).shape
     (1, 2)
     """
 
     def __init__(
         self,
-        dimensions: int = 100,
+        n_components: int = 100,
         *,
         method: str = "build-up",
         references: Any = None,
@@ -93,7 +94,7 @@ class DistanceGeometryVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         n_jobs: int = 1,
         random_state: RandomState = 0,
     ) -> None:
-        self.dimensions = dimensions
+        self.n_components = n_components
         self.method = method
         self.references = references
         self.order = order
@@ -129,7 +130,7 @@ class DistanceGeometryVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         )
         counts = self._counts(corpus)
         self._place(counts, self._pmi(counts))
-        self._n_features_out = self.dimensions
+        self._n_features_out = self.n_components
         return self
 
     def transform(self, X: Any) -> FloatArray:
@@ -141,7 +142,7 @@ class DistanceGeometryVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
         Returns
         -------
-        ndarray of shape (n_texts, dimensions)
+        ndarray of shape (n_texts, n_components)
         """
         check_is_fitted(self)
         documents = Documents.of(X, self.vectors_, tokenizer=self.tokenizer, empty="far")
@@ -196,7 +197,7 @@ class DistanceGeometryVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         named = are_named(self.references)
         contexts = None
         if self.method == "build-up" and by_frequency and not named and not everything:
-            contexts = count_references(self.references, self.dimensions, len(corpus.words))
+            contexts = count_references(self.references, self.n_components, len(corpus.words))
         return Cooccurrences.of(
             corpus,
             window=self.window,
@@ -220,9 +221,9 @@ class DistanceGeometryVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         self._builder: BuildUp | None = None
         points: npt.NDArray[Any]
         if self.method == "build-up":
-            m = count_references(self.references, self.dimensions, len(order))
-            self._builder = BuildUp(gram[:m, :m], self.dimensions, rng, jobs)
-            points = np.empty((len(order), self.dimensions), dtype=gram.dtype)
+            m = count_references(self.references, self.n_components, len(order))
+            self._builder = BuildUp(gram[:m, :m], self.n_components, rng, jobs)
+            points = np.empty((len(order), self.n_components), dtype=gram.dtype)
             points[:m] = self._builder.references
             points[m:] = self._builder.place(gram[m:, :m])
             self.reference_words_ = [counts.words[k] for k in order[:m]]
@@ -230,10 +231,10 @@ class DistanceGeometryVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         elif self.method == "divide":
             first, others = self.blocks
             points = divide_and_conquer(
-                gram, self.dimensions, rng, jobs, first=first, others=others
+                gram, self.n_components, rng, jobs, first=first, others=others
             )
         else:
-            points = from_eigenpairs(gram, self.dimensions, rng, jobs)
+            points = from_eigenpairs(gram, self.n_components, rng, jobs)
         warn_of_missing(points)
         back = np.empty_like(order)
         back[order] = np.arange(len(order))
@@ -244,10 +245,10 @@ class DistanceGeometryVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             raise UnknownNameError("method", self.method, METHODS)
         check_order(self.order)
         check_references(self.references)
-        size = self.dimensions
+        size = self.n_components
         if not is_whole(size) or size < 1:
             raise InputError(
-                f"dimensions is {size!r}.",
+                f"the number of dimensions is {size!r}.",
                 "It is the length of a vector.",
                 "Pass a positive integer.",
             )
@@ -285,7 +286,7 @@ def train_word_vectors(
     >>> "cat" in vectors, vectors.dimensions
     (True, 2)
     """
-    known = DistanceGeometryVectors().get_params()
+    known = {*DistanceGeometryVectors().get_params(), "dimensions"} - {"n_components"}
     wrong = next((name for name in options if name not in known), None)
     if wrong is not None:
         raise UnknownNameError("option", wrong, sorted(known))

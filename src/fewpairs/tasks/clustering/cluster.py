@@ -12,6 +12,7 @@ from fewpairs.error.rows import Share
 from fewpairs.errors import BudgetError, InputError
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.guides.guides import AUTO, as_guides
+from fewpairs.items.ids import Ids, ids_of_one_set, read_ids
 from fewpairs.numerics import distinct
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
@@ -32,7 +33,6 @@ from fewpairs.tasks.clustering.spending import COMMON, count_undecided, noise_of
 from fewpairs.tasks.clustering.stating import state
 from fewpairs.tasks.clustering.sums import adds_up_exactly
 from fewpairs.tasks.clustering.tree import Tree
-from fewpairs.tasks.matching.identity import Ids, names_of, read_ids
 from fewpairs.tasks.matching.threshold import Threshold
 from fewpairs.workers.choice import WorkersOption
 
@@ -146,7 +146,7 @@ def cluster(
             "similarity.",
         )
     where.check(oracle)
-    names = read_ids(ids, oracle)
+    names = read_ids(ids, oracle.items)
     with memory_below(max_memory):
         return _Run(oracle, where, names, guide).carry_out(budget, random_state)
 
@@ -199,7 +199,8 @@ def _of_matrix(
 ) -> Clusters:
     """Cluster a matrix as it is; what is undecided follows from the error that it states."""
     n = matrix.shape[0]
-    names = names_of(ids, matrix.source.items, n)
+    source = matrix.source
+    names = source.ids if ids is None else ids_of_one_set(ids, source.items, n)
     rng = generator(0 if random_state is None else random_state)  # it only counts
     noise = noise_of(matrix, rng) if matrix.shape == (n, n) else None
     at = where.sign * where.at
@@ -225,6 +226,7 @@ def _clusters(tree: Tree, where: Threshold, matrix: FactoredMatrix, ids: Ids) ->
         tree=tree,
         evaluations=matrix.evaluations,
         exact_sums=adds_up_exactly(matrix),
+        matrix=matrix,
         ids=ids,
     )
 

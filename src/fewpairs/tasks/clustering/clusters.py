@@ -10,16 +10,27 @@ import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray, is_whole
 from fewpairs.error.rows import Share
-from fewpairs.errors import InputError, MissingExtraError
+from fewpairs.errors import InputError
+from fewpairs.factored.matrix import FactoredMatrix
+from fewpairs.files.results import Paged, Tabular
+from fewpairs.items.ids import NO_IDS, Ids
+from fewpairs.items.items import Items
+from fewpairs.notebook import svg
+from fewpairs.notebook.card import card
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.tasks.clustering.tree import Tree
-from fewpairs.tasks.matching.identity import Ids
 from fewpairs.tasks.matching.threshold import Threshold
+
+#: Clusters, and items of each, that a notebook shows.
+_SHOWN, _NAMED = 5, 6
 
 
 @dataclass(frozen=True, eq=False)
-class Clusters:
+class Clusters(Tabular, Paged):
     """Items in clusters, numbered by their first items.
+
+    `to_pandas`, `to_polars` and `to_csv` give the columns id and cluster; with ``texts=True`` also
+    text.
 
     Attributes
     ----------
@@ -46,6 +57,8 @@ class Clusters:
     skipped : int
         Pairs that were asked for and have no value: predictions stand in for them when clusters are
         merged, and in what is stated they count as no matches.
+    matrix : FactoredMatrix or None
+        What was clustered, before pairs were evaluated for decisions.
     """
 
     labels: IntArray
@@ -60,8 +73,9 @@ class Clusters:
     exact_sums: bool = True
     symmetrized: bool = False
     skipped: int = 0
-    ids: Ids = field(default=Ids(None, None), repr=False)
+    ids: Ids = field(default=NO_IDS, repr=False)
     oracle: Oracle | None = field(default=None, repr=False)
+    matrix: FactoredMatrix | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return self.n_clusters
@@ -75,6 +89,11 @@ class Clusters:
     def sizes(self) -> IntArray:
         """Number of items in each cluster."""
         return np.bincount(self.labels, minlength=self.n_clusters).astype(np.int64)
+
+    @property
+    def items(self) -> Items | None:
+        """What was put into clusters, where it is there."""
+        return None if self.matrix is None else self.matrix.source.items
 
     @property
     def merges(self) -> FloatArray:
@@ -121,33 +140,38 @@ class Clusters:
             text += f"; {self.skipped:,} skipped pairs count as no matches"
         return text + ">"
 
+    def _repr_html_(self) -> str:
+        sizes, found = self.sizes, self.groups()
+        stated = [share for share in (self.precision, self.recall) if share is not None]
+        rows = [
+            ("sizes", f"{len(found):,} of several items, the largest of {int(sizes.max()):,}"),
+            ("evaluations", f"{self.evaluations:,}" if self.evaluations else ""),
+            ("precision", "" if self.precision is None else str(self.precision)),
+            ("recall", "" if self.recall is None else str(self.recall)),
+            ("undecided", "" if self.undecided is None else f"{self.undecided:,} merges"),
+            *((f"{len(group):,} items", _few(group)) for group in found[:_SHOWN]),
+        ]
+        more = len(found) - _SHOWN
+        note = f"and {more:,} more clusters: .to_pandas(), .report(path)" if more > 0 else ""
+        drawn = "".join(svg.interval(*share) for share in stated if share.value == share.value)
+        title = f"{len(self.labels):,} items in {self.n_clusters:,} clusters"
+        return card(title, rows, drawn, note)
+
     # ------------------------------------------------------------------ other forms
 
-    def _columns(self) -> dict[str, Any]:
-        return {"id": self.ids.name(np.arange(len(self.labels))), "cluster": self.labels}
+    def _columns(self, *, texts: bool) -> dict[str, Any]:
+        columns = {"id": self.ids.name(np.arange(len(self.labels))), "cluster": self.labels}
+        if texts and self.items is not None and self.items.kind == "text":
+            columns["text"] = self.items.values
+        return columns
 
-    def to_pandas(self) -> Any:
-        """Return a data frame with the columns id and cluster."""
-        try:
-            import pandas as pd  # noqa: PLC0415 - optional
-        except ImportError as error:
-            raise MissingExtraError("pandas", "frames", "to_pandas") from error
-        return pd.DataFrame(self._columns())
+    def _write_page(self, path: str | Path, **shown: Any) -> None:
+        from fewpairs.report.clusters_page import report_clusters  # noqa: PLC0415 - a face
 
-    def to_polars(self) -> Any:
-        """Return a data frame with the columns id and cluster."""
-        try:
-            import polars as pl  # noqa: PLC0415 - optional
-        except ImportError as error:
-            raise MissingExtraError("polars", "frames", "to_polars") from error
-        return pl.DataFrame(self._columns())
+        report_clusters(self, path, **shown)
 
-    def to_csv(self, path: str | Path, *, escape: bool = True) -> None:
-        """Write a table with the columns id and cluster; the old file or the new one.
 
-        An id that a spreadsheet would take for a formula gets an apostrophe before it, unless
-        `escape` is False.
-        """
-        from fewpairs.files.tables import write_table  # noqa: PLC0415 - only where it is written
-
-        write_table(Path(path), self._columns(), escape=escape)
+def _few(group: list[Any]) -> str:
+    """Write the first items of a cluster."""
+    more = f", and {len(group) - _NAMED:,} more" if len(group) > _NAMED else ""
+    return ", ".join(map(str, group[:_NAMED])) + more

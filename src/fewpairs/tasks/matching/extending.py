@@ -13,6 +13,7 @@ from fewpairs.arrays import FloatArray, RandomState
 from fewpairs.error.recall import Recall, check_recall
 from fewpairs.errors import InputError, NotAttachedError, RecallMissedWarning, warn
 from fewpairs.guides.guides import ARRAY, reusable
+from fewpairs.items.ids import longer_ids
 from fewpairs.items.items import Items, as_items
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
@@ -22,7 +23,6 @@ from fewpairs.run.arguments import as_oracle
 from fewpairs.tasks.matching.all_pairs import evaluates_all
 from fewpairs.tasks.matching.earlier import Earlier
 from fewpairs.tasks.matching.found import Found
-from fewpairs.tasks.matching.identity import ids_of_new, longer_ids
 from fewpairs.tasks.matching.question import Question
 from fewpairs.tasks.matching.running import Run, added
 from fewpairs.tasks.matching.search import best_first
@@ -49,8 +49,10 @@ def extend(
     wanted = check_recall(found.recall.target if recall is None else recall)
     oracle = _longer(old, new_items, others, n_jobs, progress)
     threshold.check(oracle)
-    fresh = ids_of_new(ids, oracle, found.shape)
-    names = longer_ids(found.ids, fresh, found.shape, oracle.shape, square=oracle.square)
+    sides = [oracle.items] if oracle.square else [oracle.items, oracle.others]
+    then = found.shape[: len(sides)]
+    fresh = [side.subset(np.arange(n, len(side))) for side, n in zip(sides, then, strict=True)]
+    names = longer_ids(found.ids, ids, *(side if len(side) else None for side in fresh))
     if oracle.shape == found.shape:
         return found
     universe = Universe(

@@ -8,29 +8,32 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components, min_weight_full_bipartite_matching
+from scipy.sparse.csgraph import connected_components
 
 from fewpairs.arrays import FloatArray, IntArray, RandomState
 from fewpairs.error.recall import Recall
-from fewpairs.errors import InputError, MissingExtraError
+from fewpairs.errors import InputError
+from fewpairs.files.results import Paged, Tabular
+from fewpairs.items.ids import NO_IDS, Ids
 from fewpairs.notebook.card import card
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.oracle.provenance import UNKNOWN, Provenance
+from fewpairs.tasks.matching.assignment import best_assignment
 from fewpairs.tasks.matching.communities import communities
 from fewpairs.tasks.matching.histogram import Histogram, histogram_of
-from fewpairs.tasks.matching.identity import Ids
 from fewpairs.tasks.matching.threshold import Threshold
 
-#: What it costs a row to stay without a partner, where the best match gains 1: next to nothing.
-_ALONE = 1e-6
 #: Pairs, and characters of an item, that a notebook shows.
 _SHOWN, _TEXT = 5, 60
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class Found(Tabular, Paged):
     """Pairs that were found, best first.
+
+    `to_pandas`, `to_polars` and `to_csv` give the columns left, right, similarity; with
+    ``texts=True`` also left_text and right_text.
 
     Attributes
     ----------
@@ -55,7 +58,7 @@ class Found:
     recall: Recall
     spent: dict[str, int]
     shape: tuple[int, int]
-    ids: Ids = field(default=Ids(None, None), repr=False)
+    ids: Ids = field(default=NO_IDS, repr=False)
     small_is_near: bool = field(default=False, repr=False)
     oracle: Oracle | None = field(default=None, repr=False)
     threshold: Threshold | None = field(default=None, repr=False)
@@ -89,8 +92,8 @@ class Found:
         """Write a pair by its ids, and its items where these are texts."""
         sides = []
         for name, at, side in (
-            (self.ids.name(np.array([i]))[0], i, "items"),
-            (self.ids.name(np.array([j]), right=True)[0], j, "others"),
+            (self.ids.written(i), i, "items"),
+            (self.ids.written(j, right=True), j, "others"),
         ):
             item = None if self.oracle is None else getattr(self.oracle, side).take([at])[0]
             text = f" {item[:_TEXT]}{'…' * (len(item) > _TEXT)}" if isinstance(item, str) else ""
@@ -212,74 +215,25 @@ class Found:
 
     # ------------------------------------------------------------------ other forms
 
-    def _columns(self) -> dict[str, Any]:
-        return {
+    def _columns(self, *, texts: bool) -> dict[str, Any]:
+        columns: dict[str, Any] = {
             "left": self.left_ids,
             "right": self.right_ids,
             "similarity": self.similarities,
         }
+        if texts and self.oracle is not None:
+            for side, items, places in (
+                ("left", self.oracle.items, self.left),
+                ("right", self.oracle.others, self.right),
+            ):
+                if items.kind == "text":
+                    columns[f"{side}_text"] = items.take(places)
+        return columns
 
-    def to_pandas(self) -> Any:
-        """Return a data frame with the columns left, right, similarity."""
-        try:
-            import pandas as pd  # noqa: PLC0415 - optional
-        except ImportError as error:
-            raise MissingExtraError("pandas", "frames", "to_pandas") from error
-        return pd.DataFrame(self._columns())
-
-    def to_polars(self) -> Any:
-        """Return a data frame with the columns left, right, similarity."""
-        try:
-            import polars as pl  # noqa: PLC0415 - optional
-        except ImportError as error:
-            raise MissingExtraError("polars", "frames", "to_polars") from error
-        return pl.DataFrame(self._columns())
-
-    def to_csv(self, path: str | Path, *, escape: bool = True) -> None:
-        """Write a table with the columns left, right, similarity; the old file or the new one.
-
-        An id that a spreadsheet would take for a formula gets an apostrophe before it, unless
-        `escape` is False.
-        """
-        from fewpairs.files.tables import write_table  # noqa: PLC0415 - only where it is written
-
-        write_table(Path(path), self._columns(), escape=escape)
-
-    def report(
-        self,
-        path: str | Path,
-        *,
-        texts: Any = None,
-        labels: Any = None,
-        title: str = "",
-        most: int = 10_000,
-    ) -> None:
-        """Write one HTML page to look at: the recall, the pairs side by side, a map of groups.
-
-        It needs no network and evaluates nothing (docs/report.md).
-
-        Parameters
-        ----------
-        path : str or Path
-            The old file or the new one, never half of it.
-        texts : sequence, optional
-            What to show of each item, where that is not the item itself; of two sets, a pair.
-        labels : sequence, optional
-            A label for each item of one set: a colour on the map. By default its group.
-        title : str
-        most : int, default=10,000
-            Items on the page, of each set: those of the best pairs first.
-
-        Examples
-        --------
-        >>> import fewpairs as fp
-        >>> names = ["Anna Berg", "Ana Berg", "Bob Stone", "Bob Ston", "Carl May"]
-        >>> found = fp.find_pairs(names, fp.StringSimilarity("jaro_winkler"), above=0.95)
-        >>> found.report("names.html")  # doctest: +SKIP
-        """
+    def _write_page(self, path: str | Path, **shown: Any) -> None:
         from fewpairs.report.found_page import report_found  # noqa: PLC0415 - a face
 
-        report_found(self, path, texts=texts, labels=labels, title=title, most=most)
+        report_found(self, path, **shown)
 
     def to_graph(self) -> sp.csr_array:
         """Return the similarities as a SciPy sparse matrix; of a symmetric one, both orders."""
@@ -361,28 +315,12 @@ class Found:
             refuse_one_set(self.oracle)
         if not len(self):
             return self
-        n, m = self.shape
         if self.threshold is not None:
             worst = self.threshold.at
         else:  # neighbours
             worst = self.similarities.max() if self.small_is_near else self.similarities.min()
         quality = np.abs(self.similarities - worst)
-        quality = quality / (quality.max() or 1.0)
-        # Every row may stay alone, which is a little worse than a match at the threshold.
-        rows, itself = np.unique(self.left), np.arange(n)
-        cost = np.concatenate([2.0 - quality, np.full(len(rows), 2.0 + _ALONE)])
-        graph = sp.coo_array(
-            (
-                cost,
-                (
-                    np.searchsorted(rows, np.concatenate([self.left, rows])),
-                    np.concatenate([self.right, m + itself[rows]]),
-                ),
-            ),
-            shape=(len(rows), m + n),
-        )
-        left, right = min_weight_full_bipartite_matching(sp.csr_array(graph))
-        chosen = np.isin(self.left * (m + n) + self.right, rows[left] * (m + n) + right)
+        chosen = best_assignment(self.left, self.right, quality, self.shape)
         return replace(
             self,
             left=self.left[chosen],

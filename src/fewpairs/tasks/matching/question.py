@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from fewpairs.guides.guides import Guide, as_guides
+from fewpairs.items.ids import Ids, read_ids
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
@@ -13,7 +14,6 @@ from fewpairs.run.arguments import as_oracle, evaluations_of
 from fewpairs.similarities.cost import CostOption
 from fewpairs.similarities.patience import WhenMissing
 from fewpairs.tasks.matching.all_pairs import evaluates_all
-from fewpairs.tasks.matching.identity import Ids, read_ids
 from fewpairs.tasks.matching.symmetry import unlimited
 from fewpairs.tasks.matching.universe import Universe
 from fewpairs.workers.choice import WorkersOption
@@ -76,7 +76,8 @@ class Question:
         oracle = as_oracle(items, similarity, others, **means._asdict(), **beside._asdict())
         universe = Universe(*oracle.shape, square=oracle.square, symmetric=oracle.symmetric)
         everything = evaluates_all(all_pairs, budget, oracle.similarity, universe)
-        return cls(oracle, universe, read_ids(ids, oracle), budget, everything)
+        names = read_ids(ids, oracle.items, None if oracle.square else oracle.others)
+        return cls(oracle, universe, names, budget, everything)
 
     @property
     def each(self) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 from fewpairs.arrays import IntArray, RandomState, unmasked
 from fewpairs.error.recall import Recall, blind_pairs, check_recall
 from fewpairs.errors import InputError
+from fewpairs.items.ids import Ids, Names
 from fewpairs.numerics import distinct
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.progress import ProgressOption
@@ -21,7 +22,6 @@ from fewpairs.similarities.patience import WhenMissing
 from fewpairs.tasks.matching.all_pairs import better_all
 from fewpairs.tasks.matching.auditing import ENOUGH, audit, audit_all
 from fewpairs.tasks.matching.found import Found
-from fewpairs.tasks.matching.identity import Ids
 from fewpairs.tasks.matching.labels import Labels
 from fewpairs.tasks.matching.question import Beside, Means, Question
 from fewpairs.tasks.matching.symmetry import check_symmetry, unlimited
@@ -102,7 +102,9 @@ def recall_of(
     asked = Question.of(items, similarity, others, ids, budget, all_pairs, means, beside)
     oracle, universe = asked.oracle, asked.universe
     threshold.check(oracle)
-    keys = _keys(candidates, universe, asked.ids)
+    # Integers are positions, unless somebody said that they are ids; those of an index did not.
+    said = [n if ids is not None or (n and n.are_texts) else None for n in asked.ids]
+    keys = _keys(candidates, universe, Ids(*said))
     each, allowed = asked.each, min(asked.allowed // asked.each, universe.size)
     if len(keys) > allowed:
         raise InputError(
@@ -214,17 +216,9 @@ def _sides(candidates: Any) -> tuple[list[Any], list[Any]]:
     return left, right
 
 
-def _positions(side: list[Any], names: list[Any] | None, length: int) -> IntArray:
+def _positions(side: list[Any], names: Names | None, length: int) -> IntArray:
     if names is not None:
-        place = {name: k for k, name in enumerate(names)}
-        unknown = next((name for name in side if name not in place), None)
-        if unknown is not None:
-            raise InputError(
-                f"a candidate names {unknown!r}, which is none of the ids.",
-                "It must be one of the items.",
-                "Check the ids, or pass positions and no ids.",
-            )
-        return np.array([place[name] for name in side], dtype=np.int64)
+        return np.array([names.position(name) for name in side], dtype=np.int64)
     array = np.asarray(side)
     if not len(array):
         return np.empty(0, dtype=np.int64)

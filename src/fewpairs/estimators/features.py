@@ -1,4 +1,4 @@
-"""The scikit-learn face."""
+"""SimilarityFeatures: features whose inner products stand for an expensive similarity."""
 
 from __future__ import annotations
 
@@ -6,20 +6,16 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from fewpairs.arrays import FloatArray, RandomState, unmasked
-from fewpairs.items.items import Items, as_items
-from fewpairs.oracle.journal.journal import Journal, JournalOption
+from fewpairs.arrays import FloatArray, RandomState
+from fewpairs.estimators.reading import patient, read_items, tag_input
+from fewpairs.items.items import Items
+from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.run.approximate import approximate
-from fewpairs.similarities.base import as_similarity
-
-#: Seconds for which a fit waits for others that write to the same journal: as long as one may take.
-_TURN = 3600.0
 
 
 class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -111,7 +107,7 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         -------
         self
         """
-        self._fit(self._checked(X, reset=True))
+        self._fit(read_items(self, X, reset=True))
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> FloatArray:  # noqa: ARG002
@@ -126,7 +122,7 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         -------
         ndarray of shape (n_samples, n_features_out)
         """
-        items = self._checked(X, reset=True)
+        items = read_items(self, X, reset=True)
         oracle = self._fit(items)
         # The columns as evaluated, not as a method may have shifted them: the same formula as for
         # new items.
@@ -144,7 +140,7 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         ndarray of shape (n_samples, n_features_out)
         """
         check_is_fitted(self)
-        items = self._checked(X, reset=False)
+        items = read_items(self, X, reset=False)
         oracle = Oracle(
             items,
             self.similarity,
@@ -152,7 +148,7 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             n_jobs=self.n_jobs,
             progress=self.progress,
             resumable=False,
-            journal=_patient(self.journal),
+            journal=patient(self.journal),
         )
         columns = oracle.columns(np.arange(len(self.landmark_indices_)))
         return self._features(columns, items)
@@ -163,7 +159,7 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             self.similarity,
             n_jobs=self.n_jobs,
             progress=self.progress,
-            journal=_patient(self.journal),
+            journal=patient(self.journal),
         )
         matrix = approximate(
             oracle,
@@ -206,28 +202,7 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         smooth = {"known": None} if self.method in ("auto", "fitted") else {}
         return smooth | dict(self.options or {})
 
-    def _checked(self, X: Any, *, reset: bool) -> Items:
-        ready = as_similarity(self.similarity)
-        if ready.takes_vectors:
-            plain = unmasked(X, "X")  # scikit-learn would show what is under a mask
-            array: npt.NDArray[Any] = validate_data(
-                self, plain, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32]
-            )
-            return as_items(array)
-        return as_items(X, records=bool(ready.takes_records))
-
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        vectors = bool(getattr(self.similarity, "takes_vectors", False))
-        tags.input_tags.two_d_array = vectors
-        tags.input_tags.sparse = vectors
-        tags.input_tags.string = not vectors
+        tags = tag_input(super().__sklearn_tags__(), self.similarity)
         tags.transformer_tags.preserves_dtype = []
         return tags
-
-
-def _patient(journal: JournalOption) -> JournalOption:
-    """Return a journal whose writers take turns, where only its folder was named."""
-    if journal is None or isinstance(journal, Journal):
-        return journal
-    return Journal(journal, wait=_TURN)

@@ -6,16 +6,15 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import validate_data
 
-from fewpairs.arrays import RandomState, is_number, is_whole, unmasked
+from fewpairs.arrays import RandomState, is_number, is_whole
 from fewpairs.errors import InputError, UnknownNameError
+from fewpairs.estimators.reading import patient, read_items, tag_input
 from fewpairs.factored.matrix import FactoredMatrix
-from fewpairs.items.items import Items, as_items
+from fewpairs.items.items import Items
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.run.approximate import approximate
-from fewpairs.similarities.base import as_similarity
 from fewpairs.tasks.clustering.linkage import average_linkage
 from fewpairs.tasks.clustering.sums import sums_of
 from fewpairs.tasks.clustering.tree import Tree
@@ -180,7 +179,7 @@ class FactoredAgglomerative(ClusterMixin, BaseEstimator):
             guide=self.guide,
             error_pairs=0,
             random_state=self.random_state,
-            journal=self.journal,
+            journal=patient(self.journal),
             n_jobs=self.n_jobs,
             progress=self.progress,
         )
@@ -192,23 +191,7 @@ class FactoredAgglomerative(ClusterMixin, BaseEstimator):
                 "A factored matrix needs none; items are compared by one.",
                 "Pass the matrix that fewpairs.approximate returns, or similarity=….",
             )
-        ready = as_similarity(self.similarity)
-        if not ready.takes_vectors:
-            return as_items(X, records=bool(ready.takes_records))
-        plain = unmasked(X, "X")  # scikit-learn would show what is under a mask
-        array = validate_data(
-            self,
-            plain,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_min_samples=2,
-        )
-        return as_items(array)
+        return read_items(self, X, reset=True, fewest=2)
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        vectors = bool(getattr(self.similarity, "takes_vectors", False))
-        tags.input_tags.two_d_array = vectors
-        tags.input_tags.sparse = vectors
-        tags.input_tags.string = not vectors
-        return tags
+        return tag_input(super().__sklearn_tags__(), self.similarity)

@@ -1,0 +1,205 @@
+"""Results are asked and read by the user's own ids."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import fewpairs as fp
+from fewpairs.errors import InputError, PositionError, UnknownIdError
+
+WORDS = [
+    f"{stem}{end}" for stem in ("apple", "berry", "cherry", "dragon") for end in ("", "s", "y")
+]
+SKUS = [f"sku-{k}" for k in range(len(WORDS))]
+LEVENSHTEIN = fp.StringSimilarity("levenshtein")
+
+
+def matrix(items=WORDS, **options):
+    return fp.approximate(items, LEVENSHTEIN, landmarks=6, random_state=0, **options)
+
+
+def test_texts_are_ids_and_integers_are_positions():
+    K = matrix(ids=SKUS)
+    plain = matrix()
+    assert K["sku-7", "sku-4"] == plain[7, 4]
+    np.testing.assert_array_equal(K["sku-7"], plain[7])
+    np.testing.assert_array_equal(K[:, "sku-7"], plain[:, 7])
+    np.testing.assert_array_equal(K[["sku-7", "sku-1"]], plain[[7, 1]])
+    np.testing.assert_array_equal(K[["sku-7", "sku-1"], [2, 3]], plain[[7, 1], [2, 3]])
+    np.testing.assert_array_equal(K[np.array(SKUS[3:5], dtype=object), 0], plain[3:5, 0])
+    np.testing.assert_array_equal(K.entries("sku-7", SKUS), plain[7])
+    np.testing.assert_array_equal(K.query_vectors("sku-2"), plain.query_vectors([2]))
+    assert K.ids == SKUS
+    assert plain.ids is None
+
+
+def test_integer_ids_never_stand_for_items():
+    K = matrix(ids=[100 + k for k in range(len(WORDS))])
+    np.testing.assert_array_equal(K[3], matrix()[3])
+    with pytest.raises(IndexError):
+        K[103]
+    assert K.nearest(3, k=2).ids == [100 + k for k in K.nearest(3, k=2).indices]
+
+
+def test_an_unknown_id_is_a_key_error_with_a_suggestion():
+    K = matrix(ids=SKUS)
+    with pytest.raises(KeyError) as caught:
+        K["sku_7"]
+    assert str(caught.value) == "none of the 12 ids is 'sku_7'.\nDid you mean 'sku-7'?"
+    assert isinstance(caught.value, InputError)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)  # noqa: S301
+    with pytest.raises(UnknownIdError, match="The first is 'sku-0'"):
+        K.nearest("something else")
+    with pytest.raises(PositionError, match="the items have no ids"):
+        matrix()["sku-7"]
+
+
+def test_ids_are_checked_before_anything_is_evaluated():
+    asked = []
+    similarity = fp.similarity(lambda a, b: asked.append(1) or 1.0, kind="pair", symmetric=True)
+    for ids, message in ((SKUS[:3], "3 entries for 12"), (["a"] * 12, "more than once")):
+        with pytest.raises(InputError, match=message):
+            fp.approximate(WORDS, similarity, landmarks=3, ids=ids)
+    assert not asked
+
+
+@pytest.mark.parametrize("form", ["series", "frame", "polars", "arrow array", "arrow column"])
+def test_columns_of_every_library_are_items(form):
+    items = {
+        "series": pd.Series(WORDS),
+        "frame": pd.DataFrame({"word": WORDS}),
+        "polars": pl.Series(WORDS),
+        "arrow array": pa.array(WORDS),
+        "arrow column": pa.table({"word": WORDS})["word"],
+    }[form]
+    K = matrix(items)
+    np.testing.assert_array_equal(K[:], matrix()[:])
+    assert list(K.source.items) == WORDS
+    assert K.ids is None
+
+
+def test_a_pandas_index_is_the_ids():
+    series = pd.Series(WORDS, index=SKUS)
+    K = matrix(series)
+    assert K.ids == SKUS
+    assert K["sku-7", "sku-4"] == matrix()[7, 4]
+    found = fp.find_pairs(series, LEVENSHTEIN, above=0.7)
+    assert set(found.left_ids) <= set(SKUS)
+    assert fp.cluster(series, LEVENSHTEIN, threshold=0.7).groups()[0][0] in SKUS
+    numbers = pd.DataFrame(np.eye(12), index=SKUS)
+    assert fp.approximate(numbers, fp.VectorSimilarity("rbf"), landmarks=4).ids == SKUS
+
+
+def test_an_index_that_only_counts_or_repeats_is_none():
+    assert matrix(pd.Series(WORDS)).ids is None
+    assert matrix(pd.Series(WORDS, index=["a"] * 12)).ids is None
+    assert matrix(pd.Series(WORDS, index=[*SKUS[:11], None])).ids is None
+    kept = pd.Series(WORDS)[::2]
+    assert fp.approximate(kept, LEVENSHTEIN, landmarks=3).ids == [0, 2, 4, 6, 8, 10]
+
+
+def test_integers_of_an_index_are_no_candidates():
+    kept = pd.Series(WORDS)[::2]
+    stated = fp.recall_of([(0, 1)], kept, LEVENSHTEIN, above=0.5)
+    assert stated.pairs == 15
+    with pytest.raises(KeyError, match="Did you mean 'sku-3'"):
+        fp.recall_of([("sku-1", "sku_3")], WORDS, LEVENSHTEIN, above=0.5, ids=SKUS)
+
+
+def test_neighbours_are_a_table_with_ids_and_texts():
+    K = matrix(ids=SKUS)
+    near = K.nearest("sku-0", k=3)
+    indices, similarities = near
+    assert near.ids == [SKUS[k] for k in indices]
+    assert near.texts == [WORDS[k] for k in indices]
+    table = near.to_pandas()
+    assert list(table.columns) == ["id", "similarity", "text"]
+    assert table["text"].tolist() == near.texts
+    assert near.to_polars(texts=False).columns == ["id", "similarity"]
+    assert "sku-1" in near._repr_html_()
+    plain = matrix().nearest(0, k=3)
+    assert plain.ids == indices.tolist()
+    assert plain.to_polars()["similarity"].to_list() == similarities.tolist()
+
+
+def test_many_queries_name_theirs():
+    K = matrix(ids=SKUS)
+    near = K.search(pd.Series(["apples", "cherries"], index=["q1", "q2"]), k=2, budget=6)
+    table = near.to_pandas()
+    assert table["query"].tolist() == ["q1", "q1", "q2", "q2"]
+    assert table["id"].tolist() == [*near.ids[0], *near.ids[1]]
+    assert K.search(["apples"], k=2, budget=6).to_pandas()["query"].tolist() == [0, 0]
+    assert "q1" in near._repr_html_()
+
+
+def test_ids_are_kept_by_files(tmp_path):
+    path = tmp_path / "words.fewpairs"
+    for ids in (SKUS, list(range(100, 112)), None):
+        matrix(ids=ids).save(path)
+        assert fp.load(path).ids == ids
+    assert fp.load(path, ids=SKUS)["sku-3", "sku-4"] == matrix()[3, 4]
+    assert fp.load(path, items=pd.Series(WORDS, index=SKUS)).ids == SKUS
+    with pytest.raises(InputError, match="2 entries for 12"):
+        fp.load(path, ids=["a", "b"])
+    matrix(ids=[(k, "a") for k in range(12)]).save(path)  # neither texts nor numbers
+    assert fp.load(path).ids is None
+
+
+def test_ids_of_two_sets_are_kept_and_swapped_by_the_transpose(tmp_path):
+    left, right = SKUS[:5], [f"b{k}" for k in range(7)]
+    K = fp.approximate(
+        WORDS[:5], LEVENSHTEIN, others=WORDS[5:], ids=(left, right), landmarks=3, random_state=0
+    )
+    assert K["sku-2", "b3"] == K[2, 3] == K.T["b3", "sku-2"]
+    assert K.nearest("sku-2", k=2).ids[0].startswith("b")
+    K.save(tmp_path / "two.fewpairs")
+    again = fp.load(tmp_path / "two.fewpairs")
+    assert again["sku-2", "b3"] == K[2, 3]
+    only = fp.approximate(WORDS[:5], LEVENSHTEIN, others=WORDS[5:], ids=(None, right), landmarks=3)
+    assert only[2, "b3"] == only[2, 3]
+    with pytest.raises(PositionError, match="no ids"):
+        only["sku-2"]
+    with pytest.raises(InputError, match="two sets"):
+        fp.approximate(WORDS[:5], LEVENSHTEIN, others=WORDS[5:], ids=left, landmarks=3)
+
+
+def test_new_items_bring_ids(tmp_path):
+    K = matrix(ids=SKUS)
+    larger = K.extend(["apply", "drag"], ids=["new-0", "new-1"])
+    assert larger.ids == [*SKUS, "new-0", "new-1"]
+    assert larger["new-1", "sku-9"] == larger[13, 9]
+    assert K.extend(pd.Series(["apply"], index=["new-7"])).ids[-1] == "new-7"
+    with pytest.raises(InputError, match="none were given for the new"):
+        K.extend(["apply"])
+    with pytest.raises(InputError, match="'sku-3' more than once"):
+        K.extend(["apply"], ids=["sku-3"])
+    with pytest.raises(InputError, match="the old ones have none"):
+        matrix().extend(["apply"], ids=["a"])
+    assert matrix().extend(pd.Series(["apply"], index=["a"])).ids is None
+    found = fp.find_pairs(pd.Series(WORDS, index=SKUS), LEVENSHTEIN, above=0.7)
+    assert "new" in found.extend(pd.Series(["applesy"], index=["new"])).right_ids
+
+
+def test_ids_follow_into_clusters_reports_and_derived_matrices(tmp_path):
+    K = matrix(ids=SKUS)
+    assert fp.cluster(K, threshold=0.7).groups()[0][0] in SKUS
+    assert fp.cluster(K, threshold=0.7, ids=WORDS).groups()[0][0] in WORDS
+    ones = np.ones(12)
+    assert K.scaled(ones, ones)["sku-3", "sku-4"] == pytest.approx(K[3, 4])
+    K.report(tmp_path / "page.html")
+    assert "sku-11" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_texts_stand_beside_ids_on_request():
+    found = fp.find_pairs(WORDS, LEVENSHTEIN, above=0.7, ids=SKUS)
+    table = found.to_pandas(texts=True)
+    assert table["left_text"].tolist() == [WORDS[k] for k in found.left]
+    assert list(found.to_pandas().columns) == ["left", "right", "similarity"]
+    clusters = fp.cluster(WORDS, LEVENSHTEIN, threshold=0.7, ids=SKUS)
+    assert clusters.to_polars(texts=True)["text"].to_list() == WORDS
