@@ -80,7 +80,10 @@ def test_quick_alone_runs_all_of_them_small(asked, capsys):
     assert "3 of 4" in capsys.readouterr().out
 
 
-def test_what_lacks_data_is_skipped_and_no_failure(asked):
+@pytest.mark.parametrize("said", ["skipped: no data", "usage: cnn.py FOLDER"])
+def test_what_lacks_data_or_a_folder_is_skipped_and_no_failure(asked, monkeypatch, said):
+    answer = subprocess.CompletedProcess([], 2, stderr=said)
+    monkeypatch.setattr(command.subprocess, "run", lambda *_, **__: answer)
     assert command.main(["b.lacks"]) == 0
 
 
