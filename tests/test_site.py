@@ -58,6 +58,11 @@ def test_examples_are_shown_whole_where_the_page_links_to_them(pages):
     assert shown.endswith("after [`fp.wmd`][fewpairs.transport.wmd.wmd]\n")
 
 
+def test_a_table_says_where_it_comes_from(pages):
+    for path in (DOCS / "tables").glob("*.md"):
+        assert "Made by `python -m benchmarks." in pages.origin(f"tables/{path.name}")
+
+
 def test_public_names_lead_to_their_docstrings_outside_of_code(pages):
     text = "`fp.wmd` and `fp.nothing`\n\n```python\nx = `fp.wmd`\n```\n"
     linked = pages.on_page_markdown(text)
