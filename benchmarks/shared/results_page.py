@@ -67,6 +67,6 @@ def page(subjects: Iterable[tuple[str, Iterable[Any]]], dates: Mapping[str, str]
             command = f"`python -m benchmarks.{it.name}`{'*' if it.needs_data else ''}"
             day = dates[it.files[0]] if it.files else "–"
             place = " ".join(where) or "printed"
-            rows.append([it.measures, comes_to[it.name], place, command, day])
+            rows.append([it.measures, comes_to.get(it.name, "no verdict yet"), place, command, day])
         parts.append(f"## {title}\n\n{table(heads, rows)}\n")
     return "\n".join(parts)

@@ -35,7 +35,7 @@ class Oracle(Gate):
     n_jobs : int, default=1
         Threads that call the similarity; results do not depend on it.
     progress : bool, callable or None, default=None
-        A bar in a terminal, or a callback ``(done, planned)`` that stops the run with False.
+        A bar in a terminal or notebook, or ``callback(done, planned)``: False stops the run.
     resumable : bool, default=True
         Whether a user can go on with this oracle after a fault.
     skips : bool, optional
