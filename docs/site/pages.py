@@ -17,7 +17,7 @@ ELSEWHERE = {
     "changelog.md": "CHANGELOG.md",
 }
 #: Files of the repository that pages name and the site has not.
-_OUTSIDE = ("CITATION.cff", "SECURITY.md", "LICENSE")
+_OUTSIDE = ("CITATION.cff", "SECURITY.md", "LICENSE", "examples", "notebooks")
 _SECTION = re.compile(r"^## (.+?)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 _ROW = re.compile(r"^\| `fewpairs\.(\w+)` \|", re.MULTILINE)
 _CODE = re.compile(r"(^ *```.*?^ *```$)", re.MULTILINE | re.DOTALL)
