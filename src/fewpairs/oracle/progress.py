@@ -5,59 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from types import TracebackType
-from typing import Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
 from fewpairs.notebook.bar import PATIENCE, NotebookBar, in_notebook
+from fewpairs.oracle.terminal_bar import TerminalBar
 from fewpairs.similarities.cost import Cost
 
 #: None shows a bar in a terminal, and in a notebook where a run takes longer than a moment; True
 #: and False force it; a callable gets (evaluations done, evaluations planned) and stops the run by
 #: returning False.
 ProgressOption: TypeAlias = bool | Callable[[int, int], bool | None] | None
-
-
-class TerminalBar:
-    """Done, planned, rate and the time left, on the standard error.
-
-    Parameters
-    ----------
-    unit : str
-        What is counted.
-    planned : int
-    """
-
-    def __init__(self, unit: str, planned: int) -> None:
-        from rich import progress  # noqa: PLC0415 - only where a bar is drawn
-        from rich.console import Console  # noqa: PLC0415
-
-        self._bar = progress.Progress(
-            progress.TextColumn(unit),
-            progress.BarColumn(),
-            progress.TextColumn("{task.completed:,.0f} of {task.total:,.0f}"),
-            progress.TextColumn("{task.fields[money]}"),
-            progress.TextColumn("{task.fields[rate]}"),
-            progress.TextColumn("left"),
-            progress.TimeRemainingColumn(),
-            console=Console(stderr=True),
-        )
-        self._task = self._bar.add_task(unit, total=planned, rate="", money="")
-        self._bar.start()
-
-    def show(self, done: int, total: int, money: str) -> None:
-        """Redraw the bar."""
-        speed = self._bar.tasks[0].speed
-        rate = f"{speed:,.0f}/s" if speed else ""
-        self._bar.update(self._task, completed=done, total=total, rate=rate, money=money)
-
-    def tell(self, line: str) -> None:
-        """Write a line above the bar."""
-        self._bar.console.print(line, soft_wrap=True, highlight=False, markup=False)
-
-    def stop(self) -> None:
-        """Leave the bar as the run has left it."""
-        self._bar.stop()
 
 
 class Progress:
@@ -90,7 +49,7 @@ class Progress:
         self._notebook = in_notebook()
         self._draw = (self._notebook or sys.stderr.isatty()) if option is None else option is True
         self._patience = 0.0 if option is True else PATIENCE
-        self._bar: TerminalBar | NotebookBar | None = None
+        self._bar: Any = None
         self._done = 0
 
     def __enter__(self) -> Self:
