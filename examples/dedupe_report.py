@@ -17,7 +17,7 @@ names += [name[:4] + "x" + name[5:] for name in names[:100]]
 alike = fp.StringSimilarity("levenshtein")
 
 everything = fp.find_pairs(names, alike, above=0.85, all_pairs=True)
-shares = (0.02, 0.05, 0.1, 0.2, 0.4)
+shares = (0.03, 0.1, 0.2, 0.4)
 results = [fp.find_pairs(names, alike, above=0.85, budget=s, random_state=0) for s in shares]
 print(results[-1].recall)
 results[-1].report("dedupe_report.html", title="Duplicate names")  # open it in any browser

@@ -23,6 +23,7 @@ PAGES = sorted(
     ]
 )
 TABLES = sorted((ROOT / "docs" / "tables").glob("*.md"))
+OTHERS = [ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", ROOT / "CHANGELOG.md"]
 BENCHMARKS = [path for subject in subjects() for path in benchmarks(subject)]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
@@ -41,7 +42,7 @@ def test_code_on_the_page_runs(page, tmp_path, monkeypatch):
         exec(compile(code, str(page), "exec"), names)  # noqa: S102 - our own pages
 
 
-@pytest.mark.parametrize("page", PAGES + TABLES, ids=lambda p: f"{p.parent.name}/{p.name}")
+@pytest.mark.parametrize("page", PAGES + TABLES + OTHERS, ids=lambda p: f"{p.parent.name}/{p.name}")
 def test_links_lead_somewhere(page):
     text = page.read_text(encoding="utf-8")
     for target in LINK.findall(text) + re.findall(r'<img src="([^"]+)"', text):

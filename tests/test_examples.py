@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import runpy
 from pathlib import Path
@@ -10,10 +11,19 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pytest
 
+import fewpairs as fp
+
 mpl.use("Agg")
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+#: Parsing the sources of three libraries takes most of an example's time.
+docstrings = functools.cache(fp.datasets.docstrings)
+
+
+@pytest.fixture(autouse=True)
+def read_once(monkeypatch):
+    monkeypatch.setattr(fp.datasets, "docstrings", docstrings)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

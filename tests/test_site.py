@@ -39,7 +39,8 @@ def test_every_page_has_a_place_in_the_navigation(pages):
     files = [
         p.relative_to(DOCS).as_posix() for p in DOCS.rglob("*.md") if p.parent.name != "tables"
     ]
-    assert sorted(placed) == sorted([*files, *pages.borrowed(), *pages.reference()])
+    everything = [*files, *pages.borrowed(), *pages.reference()]
+    assert sorted(placed) == sorted(everything), "name the page once in mkdocs.yml, below nav"
 
 
 def test_pages_from_elsewhere_keep_their_links(pages):
@@ -56,6 +57,11 @@ def test_examples_are_shown_whole_where_the_page_links_to_them(pages):
     assert linked not in shown
     assert all(line in shown for line in code.splitlines())
     assert shown.endswith("after [`fp.wmd`][fewpairs.transport.wmd.wmd]\n")
+
+
+def test_a_table_says_where_it_comes_from(pages):
+    for path in (DOCS / "tables").glob("*.md"):
+        assert "Made by `python -m benchmarks." in pages.origin(f"tables/{path.name}")
 
 
 def test_public_names_lead_to_their_docstrings_outside_of_code(pages):

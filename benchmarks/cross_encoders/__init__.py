@@ -1,1 +1,1 @@
-"""Cross-encoders: how fast pairs are read."""
+"""Cross-encoders: how fast pairs are read, and what a search finds."""

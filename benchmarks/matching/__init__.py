@@ -1,1 +1,1 @@
-"""Answers: candidates for pairs that match."""
+"""Answers: matches and neighbours, what they cost, and whether what is stated is true."""

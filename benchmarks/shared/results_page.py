@@ -59,15 +59,14 @@ def page(subjects: Iterable[tuple[str, Iterable[Any]]], dates: Mapping[str, str]
     """Build the page of subjects and what `benchmarks.__main__` knows of their benchmarks."""
     parts = [_INTRODUCTION]
     comes_to = verdicts()
-    heads = ["what is measured", "where", "command", "made", "verdict"]
+    heads = ["what is measured", "verdict", "where", "command", "made"]
     for title, benchmarks in subjects:
         rows = []
         for it in benchmarks:
             where = [f"[{Path(file).stem}]({file.removeprefix('docs/')})" for file in it.files]
             command = f"`python -m benchmarks.{it.name}`{'*' if it.needs_data else ''}"
             day = dates[it.files[0]] if it.files else "–"
-            rows.append(
-                [it.measures, " ".join(where) or "printed", command, day, comes_to[it.name]]
-            )
+            place = " ".join(where) or "printed"
+            rows.append([it.measures, comes_to.get(it.name, "no verdict yet"), place, command, day])
         parts.append(f"## {title}\n\n{table(heads, rows)}\n")
     return "\n".join(parts)

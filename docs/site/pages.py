@@ -17,7 +17,7 @@ ELSEWHERE = {
     "changelog.md": "CHANGELOG.md",
 }
 #: Files of the repository that pages name and the site has not.
-_OUTSIDE = ("CITATION.cff", "SECURITY.md", "LICENSE")
+_OUTSIDE = ("CITATION.cff", "SECURITY.md", "LICENSE", "examples", "notebooks")
 _SECTION = re.compile(r"^## (.+?)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 _ROW = re.compile(r"^\| `fewpairs\.(\w+)` \|", re.MULTILINE)
 _CODE = re.compile(r"(^ *```.*?^ *```$)", re.MULTILINE | re.DOTALL)
@@ -76,8 +76,19 @@ def shown(example: re.Match[str]) -> str:
     return f'??? example "{example[1]}"\n\n    ```python\n    {code.rstrip()}\n    ```\n'
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
+def origin(table: str) -> str:
+    """Say which command made a table, and what it comes to, as the page of results has it."""
+    results = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    (row,) = [line for line in results.splitlines() if f"({table})" in line]
+    measures, verdict, _, command, made = (cell.strip() for cell in row.strip("| ").split(" | "))
+    return f"{measures}: {verdict}. Made by {command}, {made}; [all results](../results.md).\n\n"
+
+
+def on_page_markdown(markdown: str, page: Any = None, **_: Any) -> str:
     """Let every public name lead to its docstring (called by MkDocs)."""
+    if page is not None and page.file.src_uri.startswith("tables/"):
+        page.meta["search"] = {"exclude": True}  # figures are no words
+        return origin(page.file.src_uri) + markdown
 
     def link(found: re.Match[str]) -> str:
         name = found[1]

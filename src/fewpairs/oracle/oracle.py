@@ -39,7 +39,7 @@ class Oracle(Gate):
     client : dask.distributed.Client, optional
         The workers of a cluster evaluate instead.
     progress : bool, callable or None, default=None
-        A bar in a terminal, or a callback ``(done, planned)`` that stops the run with False.
+        A bar in a terminal or notebook, or ``callback(done, planned)``: False stops the run.
     resumable : bool, default=True
         Whether a user can go on with this oracle after a fault.
     skips : bool, optional

@@ -1,4 +1,4 @@
-"""How far the run is: a bar in a terminal, a callback, or nothing."""
+"""How far the run is: a bar in a terminal or a notebook, a callback, or nothing."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 
 from fewpairs.errors import InputError
+from fewpairs.notebook.bar import PATIENCE, NotebookBar, in_notebook
+from fewpairs.oracle.terminal_bar import TerminalBar
 from fewpairs.similarities.cost import Cost
 
-#: None shows a bar in a terminal and nothing elsewhere; True and False force it; a callable gets
-#: (evaluations done, evaluations planned) and stops the run by returning False.
+#: None shows a bar in a terminal, and in a notebook where a run takes longer than a moment; True
+#: and False force it; a callable gets (evaluations done, evaluations planned) and stops the run by
+#: returning False.
 ProgressOption: TypeAlias = bool | Callable[[int, int], bool | None] | None
 
 
@@ -58,27 +61,17 @@ class Progress:
         self.planned = planned
         self._cost = cost
         self._callback = option if callable(option) else None
-        self._draw = sys.stderr.isatty() if option is None else option is True
+        self._notebook = in_notebook()
+        self._draw = (self._notebook or sys.stderr.isatty()) if option is None else option is True
+        self._patience = 0.0 if option is True else PATIENCE
         self._bar: Any = None
         self._done = 0
 
     def __enter__(self) -> Self:
-        if self._draw:
-            from rich import progress  # noqa: PLC0415 - only where a bar is drawn
-            from rich.console import Console  # noqa: PLC0415
-
-            self._bar = progress.Progress(
-                progress.TextColumn(self._unit),
-                progress.BarColumn(),
-                progress.TextColumn("{task.completed:,.0f} of {task.total:,.0f}"),
-                progress.TextColumn("{task.fields[money]}"),
-                progress.TextColumn("{task.fields[rate]}"),
-                progress.TextColumn("left"),
-                progress.TimeRemainingColumn(),
-                console=Console(stderr=True),
-            )
-            self._task = self._bar.add_task(self._unit, total=self.planned, rate="", money="")
-            self._bar.start()
+        if self._draw and self._notebook:
+            self._bar = NotebookBar(self._unit, self._patience)
+        elif self._draw:
+            self._bar = TerminalBar(self._unit, self.planned)
         return self
 
     def __exit__(
@@ -100,7 +93,7 @@ class Progress:
     def tell(self, line: str) -> None:
         """Write a line above the bar, if there is one."""
         if self._bar is not None:
-            self._bar.console.print(line, soft_wrap=True, highlight=False, markup=False)
+            self._bar.tell(line)
 
     def _money(self, done: int, total: int) -> str:
         if self._cost is None:
@@ -111,12 +104,8 @@ class Progress:
         """Report; return whether the run may go on."""
         self._done = done
         if self._bar is not None:
-            speed = self._bar.tasks[0].speed
-            rate = f"{speed:,.0f}/s" if speed else ""
             total = max(self.planned, done)
-            self._bar.update(
-                self._task, completed=done, total=total, rate=rate, money=self._money(done, total)
-            )
+            self._bar.show(done, total, self._money(done, total))
         if self._callback is None:
             return True
         answer = self._callback(done, max(self.planned, done))

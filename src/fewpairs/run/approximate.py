@@ -116,7 +116,7 @@ def approximate(
     client : dask.distributed.Client, optional
         A cluster, whose workers evaluate instead (docs/scale.md); the result is the same.
     progress : bool, callable or None, default=None
-        A bar in a terminal; or ``callback(done, planned)``, which stops the run with False.
+        A bar in a terminal or notebook; or ``callback(done, planned)``: False stops the run.
     retry, timeout, on_error, on_nonfinite, cost
         What is done about calls that fail and pairs without a value, and what an evaluation costs,
         where the similarity itself does not say: see `fewpairs.similarity`.

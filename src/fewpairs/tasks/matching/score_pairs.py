@@ -49,7 +49,7 @@ def score_pairs(
     workers, client
         As for `approximate`.
     progress : bool, callable or None, default=None
-        A bar in a terminal; or ``callback(done, planned)``, which stops the run with False.
+        A bar in a terminal or notebook; or ``callback(done, planned)``: False stops the run.
     retry, timeout, on_error, on_nonfinite, cost
         As for `fewpairs.similarity`. A pair that is skipped has NaN.
 
