@@ -1,4 +1,4 @@
-"""List every benchmark: its command, what it measures, what it writes.
+"""List every benchmark: its command, what it measures, what it writes, how long it takes.
 
 python -m benchmarks
 """
@@ -35,6 +35,15 @@ def outputs(text: str) -> list[str]:
     return re.findall(r"docs/[\w/-]+\.(?:md|png|svg)", text)
 
 
+def duration(text: str) -> str:
+    """Return how long the whole form takes, as a docstring says it."""
+    told = " ".join(text.split("\n\n    ", maxsplit=1)[0].split())
+    return next(
+        (s for s in re.split(r"(?<=[.;]) ", told) if re.search(r"\b(minutes?|hours?)\b", s)),
+        "Nobody has said how long it takes.",
+    )
+
+
 def main() -> None:
     for subject in subjects():
         print(f"{docstring(subject / '__init__.py').splitlines()[0]}\n")
@@ -42,7 +51,8 @@ def main() -> None:
             text = docstring(path)
             print(f"  python -m benchmarks.{subject.name}.{path.stem}")
             print(f"      {text.splitlines()[0]}")
-            print(f"      writes {', '.join(outputs(text)) or 'nothing: it prints'}\n")
+            print(f"      writes {', '.join(outputs(text)) or 'nothing: it prints'}")
+            print(f"      {duration(text)}\n")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ are one thing. `links` and `average` are what `fewpairs dedupe --groups` writes,
 into a group that share their first word and its neighbour; scored, only pairs of a block that reach
 the threshold are linked. splink is Fellegi and Sunter's model, fitted by EM on the fields with the
 blocking rules below, clusters at a probability of 0.9. It knows the fields, the others one text.
-Writes docs/tables/clustering-entities.md; cases that are not run keep their rows.
+Writes docs/tables/clustering-entities.md; cases that are not run keep their rows. Takes about half
+an hour on one core.
 
     python -m benchmarks.clustering.entity_resolution [--quick] [--cases NAME …] [--ways NAME …]
 """
