@@ -15,8 +15,8 @@ def arguments(docstring: str) -> argparse.ArgumentParser:
 
     When the process ends, it says how long it took: what the docstring says of that can be mended.
     """
-    start = time.perf_counter(), time.process_time()
-    atexit.register(_say_how_long, *start)
+    if sys.modules["__main__"].__doc__ == docstring:  # not where a test or a benchmark imports it
+        atexit.register(_say_how_long, time.perf_counter(), time.process_time())
     parser = argparse.ArgumentParser(description=docstring.splitlines()[0])
     parser.add_argument(
         "--quick", action="store_true", help="a smaller run, in a minute or two; writes nothing"
