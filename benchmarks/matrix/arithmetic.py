@@ -7,8 +7,7 @@ least of three, on Gaussian kernels of ten clusters in 22 dimensions. `--guided`
 guide adds, on a stored matrix of 1,494 sentences with their embeddings. Prints its tables. Takes
 about ten minutes on two cores.
 
-    python -m benchmarks.matrix.arithmetic [--quick] [--nystroem]
-    FEWPAIRS_DATA=… python -m benchmarks.matrix.arithmetic --guided
+    FEWPAIRS_DATA=… python -m benchmarks.matrix.arithmetic [--quick] [--nystroem] [--guided]
 """
 
 from __future__ import annotations
