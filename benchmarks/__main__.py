@@ -1,6 +1,7 @@
 """List every benchmark, or run some: `python -m benchmarks matrix.svm word_mover --quick`.
 
-`--quick` alone runs all of them, small; `--page` makes docs/results.md.
+The list says what each measures and writes, and how long it takes. `--quick` alone runs all of
+them, small; `--page` makes docs/results.md.
 
 python -m benchmarks
 """
@@ -76,6 +77,15 @@ def results() -> list[tuple[str, list[Benchmark]]]:
     return found
 
 
+def duration(text: str) -> str:
+    """Return how long the whole form takes, as a docstring says it."""
+    told = " ".join(text.split("\n\n    ", maxsplit=1)[0].split())
+    return next(
+        (s for s in re.split(r"(?<=[.;]) ", told) if re.search(r"\b(minutes?|hours?)\b", s)),
+        "Nobody has said how long it takes.",
+    )
+
+
 def listing() -> None:
     for subject in subjects():
         print(f"{docstring(subject / '__init__.py').splitlines()[0]}\n")
@@ -83,7 +93,8 @@ def listing() -> None:
             text = docstring(path)
             print(f"  python -m benchmarks.{subject.name}.{path.stem}")
             print(f"      {text.splitlines()[0]}")
-            print(f"      writes {', '.join(outputs(text)) or 'nothing: it prints'}\n")
+            print(f"      writes {', '.join(outputs(text)) or 'nothing: it prints'}")
+            print(f"      {duration(text)}\n")
 
 
 def run(chosen: list[str], *, quick: bool) -> int:

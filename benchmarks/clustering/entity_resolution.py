@@ -7,8 +7,8 @@ are one thing. `links` and `average` are what `fewpairs dedupe --groups` writes,
 into a group that share their first word and its neighbour; scored, only pairs of a block that reach
 the threshold are linked. splink is Fellegi and Sunter's model, fitted by EM on the fields with the
 rules of blocking below, clusters at the probability that is best in hindsight for pairwise F1. It
-knows the fields, the others one text.
-Writes docs/tables/clustering-entities.md; cases that are not run keep their rows.
+knows the fields, the others one text. Writes docs/tables/clustering-entities.md; cases that are not
+run keep their rows. Takes about half an hour on one core.
 
     python -m benchmarks.clustering.entity_resolution [--quick] [--cases NAME …] [--ways NAME …]
 """

@@ -5,7 +5,8 @@ whole tree is made. scikit-learn and fastcluster get distances of the same matri
 all n² (scikit-learn) or half of them (fastcluster), in double precision; making these counts
 neither in their time nor in their memory's start, and a size whose distances do not fit in what is
 free is left out. Each run is a process of its own. The growth is that of the time between the two
-largest sizes. Writes docs/tables/clustering-scale.md; sizes that are not run keep their rows.
+largest sizes. Writes docs/tables/clustering-scale.md; sizes that are not run keep their rows. Takes
+about half an hour on one core.
 
     python -m benchmarks.clustering.scale [--quick] [--sizes N …] [--only NAME …]
 """

@@ -3,11 +3,12 @@
 The truth is average linkage of the whole matrix, at two thresholds: where it has half as many
 clusters as items, and where it has a tenth. Beside the adjusted Rand index: of how many runs the
 stated precision and recall (95 %) hold. `plain` gives the whole budget to `approximate` and
-clusters the result; `cluster` spends at the threshold, and a tenth of its budget on what it
-states; `links` gives it to `find_pairs` and groups what is found by average linkage, which may
-take further evaluations (all in brackets, as a share of the budget). How `cluster` divides its
-budget was chosen on made data (Gaussian clusters), not on these. Cases that are not run keep their
-rows, and a run that is stopped keeps what it has. Writes docs/tables/clustering-spending.md.
+clusters the result; `cluster` spends at the threshold, and a tenth of its budget on what it states;
+`links` gives it to `find_pairs` and groups what is found by average linkage, which may take further
+evaluations (all in brackets, as a share of the budget). How `cluster` divides its budget was chosen
+on made data (Gaussian clusters), not on these. Cases that are not run keep their rows, and a run
+that is stopped keeps what it has. Writes docs/tables/clustering-spending.md. Takes about half an
+hour on one core.
 
     python -m benchmarks.clustering.spending [--quick] [--cases NAME …]
 """

@@ -4,7 +4,8 @@ Gold mentions, topics known, events and entities. A pair scorer (an MLP on [x; y
 on the training topics; average linkage on its matrix of a topic makes the clusters. Each method
 approximates the mean of both orders, at the evaluations that so many columns take; its threshold is
 the best one on the development topics, for that method, share and seed. Writes docs/tables/ecb.md,
-and draws docs/figures/ecb-events.png and docs/figures/ecb-entities.png.
+and draws docs/figures/ecb-events.png and docs/figures/ecb-entities.png. Takes about an hour on one
+core.
 
     FEWPAIRS_DATA=… python -m benchmarks.coreference.ecb [--quick] [--seeds 3] [--keep FOLDER]
 """

@@ -1,7 +1,8 @@
 """Duplicates among thousands of questions by a cross-encoder: the recipe, in earnest.
 
 The questions are TREC's. The model is MiniLM, fine-tuned on the spot on MRPC's paraphrases and kept
-in the folder; MiniLM's own embeddings are the guide. It prints, and writes nothing.
+in the folder; MiniLM's own embeddings are the guide. It prints, and writes nothing. Takes about an
+hour on one core.
 
     FEWPAIRS_DATA=… python -m benchmarks.cross_encoders.questions [--quick] [--model FOLDER]
         [--questions 5000] [--budget 100000]

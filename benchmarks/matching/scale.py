@@ -1,9 +1,10 @@
 """All matches among tens and hundreds of thousands of items: evaluations, recall, time, memory.
 
-All 45,747 names of places (Jaro–Winkler of at least 0.9, recall 0.95; all pairs tell the
-truth), and 200,000 made persons of whom 5 % are others with typing errors (ratio of at least 0.85,
-recall 0.9; the truth are the pairs that were made). Each run has a process of its own, whose peak
-memory is told. Writes docs/tables/matching-scale.md; cases that are not run keep their rows.
+All 45,747 names of places (Jaro–Winkler of at least 0.9, recall 0.95; all pairs tell the truth),
+and 200,000 made persons of whom 5 % are others with typing errors (ratio of at least 0.85, recall
+0.9; the truth are the pairs that were made). Each run has a process of its own, whose peak memory
+is told. Writes docs/tables/matching-scale.md; cases that are not run keep their rows. Takes about
+half an hour on one core.
 
     python -m benchmarks.matching.scale [--quick] [--cases places persons] [--jobs N]
 """

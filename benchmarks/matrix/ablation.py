@@ -3,7 +3,7 @@
 A part is left out by an option, or by putting something simpler in place of the one function or
 constant that it is. Seeds and budgets are the same with it and without it. A figure is the ratio of
 mean errors over the seeds, without the part to with it, for one matrix at one budget. Writes
-docs/tables/ablation.md.
+docs/tables/ablation.md. Takes about an hour on one core.
 
     FEWPAIRS_DATA=… python -m benchmarks.matrix.ablation [--quick]
 """

@@ -3,9 +3,11 @@
 Seconds of a run less those inside the similarity, tanh of inner products. Each run in a process of
 its own, medians of three where there are several. And where evaluations cost next to nothing, all
 of a run beside scikit-learn's `Nystroem` with as many landmarks: processor time of one thread, the
-least of three, on Gaussian kernels of ten clusters in 22 dimensions. Prints its tables.
+least of three, on Gaussian kernels of ten clusters in 22 dimensions. `--guided` measures what a
+guide adds, on a stored matrix of 1,494 sentences with their embeddings. Prints its tables. Takes
+about ten minutes on two cores.
 
-    python -m benchmarks.matrix.arithmetic [--quick] [--nystroem]
+    FEWPAIRS_DATA=… python -m benchmarks.matrix.arithmetic [--quick] [--nystroem] [--guided]
 """
 
 from __future__ import annotations
@@ -21,9 +23,11 @@ from sklearn.kernel_approximation import Nystroem
 
 import fewpairs as fp
 from benchmarks.shared.budgets import cost_of_columns
-from benchmarks.shared.command import arguments
-from benchmarks.shared.measures import peak_memory
+from benchmarks.shared.command import arguments, need_data
+from benchmarks.shared.matrices import STORED, stored_matrix
+from benchmarks.shared.measures import peak_memory, relative
 from benchmarks.shared.tables import table
+from fewpairs import datasets
 
 #: Seconds of a first prototype on one core, by (n, s): what the method must not fall back to.
 PROTOTYPE = {(2000, 100): 2, (5000, 200): 6, (10_000, 300): 16, (20_000, 300): 41}
@@ -97,15 +101,51 @@ def print_beside_nystroem(*, quick: bool) -> None:
     print(table(["n", "s", "`Nystroem`, s", *WAYS], lines))
 
 
+def print_guided() -> None:
+    """CPU seconds with a guide and without one, the least of three, and their errors."""
+    file, _ = STORED["STS-B large"]
+    matrix = stored_matrix("STS-B large")
+    vectors = np.load(datasets.benchmark_folder() / "matrices" / f"{file}.minilm.npy")
+    lines = []
+    for s in (75, 149, 299):
+        seconds, errors = [], []
+        for guide in (None, vectors.astype(np.float32)):
+            found = []
+
+            def run(guide=guide, found=found, s=s) -> None:
+                made = fp.approximate(
+                    range(len(matrix)),
+                    fp.Precomputed(matrix),
+                    budget=cost_of_columns(len(matrix), s),
+                    guide=guide,
+                    error_pairs=0,
+                    random_state=0,
+                )
+                found.append(made)
+
+            seconds.append(processor_seconds(run))
+            errors.append(relative(found[-1].to_dense(), matrix))
+        plain, guided = seconds
+        cells = [f"{plain:.2f}", f"{guided:.2f}", f"{guided / plain:.1f}×"]
+        lines.append([s, *cells, *(f"{error:.3f}" for error in errors)])
+    headings = ["s", "without a guide, CPU s", "with", "with / without"]
+    print(table([*headings, "error without", "error with"], lines))
+
+
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--nystroem", action="store_true", help="that table alone")
+    parser.add_argument("--guided", action="store_true", help="that table alone")
     parser.add_argument("--once", nargs=3, type=int, help="used by the benchmark itself")
     options = parser.parse_args()
     if options.once:
         n, s, threads = options.once
         with threadpoolctl.threadpool_limits(threads):
             print(*once(n, s))
+        return
+    if options.guided:
+        need_data()
+        print_guided()
         return
     print_beside_nystroem(quick=options.quick)
     if options.nystroem:

@@ -2,7 +2,7 @@
 
 Matrices from 10 % of the pairs, five seeds each; a hundred draws of rows from each. Neighbours, and
 thresholds that one entry in a hundred or in a thousand reaches. The truth is that of all rows that
-the matrix does not hold exactly. Writes docs/tables/check.md.
+the matrix does not hold exactly. Writes docs/tables/check.md. Takes about ten minutes on one core.
 
     FEWPAIRS_DATA=… python -m benchmarks.matrix.check [--quick]
 """

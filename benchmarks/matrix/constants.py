@@ -1,7 +1,8 @@
 """How much the result depends on constants of the default method that nobody chooses.
 
 Each constant takes other values, at the same seeds and budgets; shown are the mean error and the
-mean number of single pairs that were bought. Writes docs/tables/constants.md.
+mean number of single pairs that were bought. Writes docs/tables/constants.md. Takes about twenty
+minutes on one core.
 
     FEWPAIRS_DATA=… python -m benchmarks.matrix.constants [--quick]
 """

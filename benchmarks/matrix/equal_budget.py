@@ -2,7 +2,7 @@
 
 Everyone may spend what s columns take, n·s − s(s−1)/2 evaluations; nothing is spent on stating the
 error; five seeds. "Best of paper" is picked in hindsight, matrix by matrix and size by size. Writes
-docs/tables/equal-budget.md.
+docs/tables/equal-budget.md. Takes about half an hour on one core.
 
     FEWPAIRS_DATA=… python -m benchmarks.matrix.equal_budget [--quick]
 """

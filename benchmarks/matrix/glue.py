@@ -8,6 +8,7 @@ purpose; its columns and the pairs that it tunes on still hold some. Writes docs
 
 With --model, the matrices are those of cross-encoders that are fine-tuned on the spot, on GLUE's
 training pairs, over as many sentences as --sentences says: models and matrices stay in the folder.
+Takes about an hour on one core.
 
     FEWPAIRS_DATA=… python -m benchmarks.matrix.glue [--quick] [--seeds 50] [--keep FILE]
         [--model FOLDER] [--sentences 300]

@@ -2,7 +2,8 @@
 
 Five stored matrices of sentence-pair models, raw and on the scale of their labels, symmetrised; the
 guide is the sentence embedding that users of such models have anyway. Every comparison is at equal
-evaluations, and of the same seeds: the same landmarks. Writes docs/tables/guide.md.
+evaluations, and of the same seeds: the same landmarks. Writes docs/tables/guide.md. Takes about an
+hour on one core.
 
     FEWPAIRS_DATA=… python -m benchmarks.matrix.guide [--quick]
 """

@@ -1,7 +1,8 @@
 """How often the stated 95 % interval holds the true error of the whole matrix.
 
 Each matrix is fitted with ten seeds at s/n = 0.1, and the error of each fit is estimated 100 times
-from fresh pairs, every time as if it were the first. Writes docs/tables/intervals.md.
+from fresh pairs, every time as if it were the first. Writes docs/tables/intervals.md. Takes about
+twenty minutes on one core.
 
     FEWPAIRS_DATA=… python -m benchmarks.matrix.intervals [--quick]
 """

@@ -4,8 +4,8 @@ CPU seconds of one thread, less those inside the similarity; stated errors inclu
 them. `tanh` are inner products of random vectors; its entries are computed when they are asked for.
 `TWITTER` are exact Word Mover's Distances between all tweets (exp(−distance/5)), computed before.
 `one way` is tanh times a number for each row, so that it is not symmetric: SMS-Nyström takes no
-such matrix, and SiCUR stands beside the default. True errors on 300 rows, all columns. Writes
-docs/tables/many-landmarks.md. Takes about ten minutes on one core.
+such matrix, and SiCUR stands beside the default. True errors on 300 rows, all columns. Prints its
+table. Takes about ten minutes on one core.
 
     FEWPAIRS_DATA=… python -m benchmarks.matrix.many_landmarks [--quick]
 """
@@ -22,7 +22,7 @@ import threadpoolctl
 import fewpairs as fp
 from benchmarks.shared.command import arguments, need_data
 from benchmarks.shared.matrices import tweets
-from benchmarks.shared.tables import publish, table
+from benchmarks.shared.tables import table
 from fewpairs.errors import ErrorEstimateWarning
 
 SIZES = (1000, 1500, 2000)
@@ -106,7 +106,7 @@ def main() -> None:
                 print(*lines[-1], sep=" | ", flush=True)
     headings = ["matrix", "n", "s", "rival", "rival, CPU s", "default, CPU s", "default / rival"]
     headings += ["rival's error", "default's error"]
-    publish("many-landmarks", table(headings, lines), quick=options.quick)
+    print(table(headings, lines))
 
 
 if __name__ == "__main__":

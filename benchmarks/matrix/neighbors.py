@@ -3,8 +3,8 @@
 Three tables. Of all items: neighbours are read from the factored matrix, without any further
 evaluation. Of 100 items: with candidates ranked exactly, none, half of the default, the default,
 and twice as many, by `nearest(index, rerank=…)`. Of 60 new queries: each may spend 30, 60 or 120
-evaluations, all of them on landmarks, or in rounds on the most promising, as
-`nearest(item=…, budget=…)` does. Writes docs/tables/neighbors.md.
+evaluations, all of them on landmarks, or in rounds on the most promising, as `nearest(item=…,
+budget=…)` does. Writes docs/tables/neighbors.md. Takes about ten minutes on one core.
 
     FEWPAIRS_DATA=… python -m benchmarks.matrix.neighbors [--quick]
 """

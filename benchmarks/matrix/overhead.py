@@ -1,7 +1,8 @@
 """Our own cost: time per entry beside a bare copy, share of an expensive run, peak memory.
 
 The targets in the printed tables are the library's own: 20 ns an entry, 1 % of a run whose
-similarity takes 1 ms a pair, and 2.2 times the block of columns. Prints its tables.
+similarity takes 1 ms a pair, and 2.2 times the block of columns. Prints its tables. Takes about
+five minutes on one core.
 
     python -m benchmarks.matrix.overhead [--quick]
 """

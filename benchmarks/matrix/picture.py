@@ -1,7 +1,8 @@
 """The picture of the README: one indefinite similarity of real texts by three methods, equal cost.
 
 Items are the docstrings of numpy, scipy and scikit-learn, so anyone can run it; the similarity is
-the demo's. Prints its table and draws docs/figures/picture.png.
+the demo's. Prints its table and draws docs/figures/picture.png. Takes about five minutes on one
+core.
 
     python -m benchmarks.matrix.picture [--quick]
 """

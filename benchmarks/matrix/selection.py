@@ -1,7 +1,7 @@
 """Compare the rules for choosing landmarks, at the same number of evaluated pairs.
 
 Error of the default method by each rule, and relative to uniform landmarks. Writes
-docs/tables/selection.md.
+docs/tables/selection.md. Takes about ten minutes on one core.
 
     FEWPAIRS_DATA=… python -m benchmarks.matrix.selection [--quick]
 """

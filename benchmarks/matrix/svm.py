@@ -1,7 +1,7 @@
 """Classify tweets by a linear SVM on embeddings of exp(−γ·WMD), at equal evaluations.
 
 Accuracy on 30 % of 1,000 tweets, C chosen by cross-validation on the other 70 %; mean and standard
-deviation over splits. Writes docs/tables/svm.md.
+deviation over splits. Writes docs/tables/svm.md. Takes about ten minutes on one core.
 
     FEWPAIRS_DATA=… python -m benchmarks.matrix.svm [--quick]
 """

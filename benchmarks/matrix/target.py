@@ -3,7 +3,7 @@
 For each matrix and target there are five runs. Of those that claim success: how many have a true
 error below the target, and how many evaluations they took, relative to the smallest budget at which
 a run that does not estimate its error has a mean true error below the target. Writes
-docs/tables/target.md.
+docs/tables/target.md. Takes about twenty minutes on one core.
 
     FEWPAIRS_DATA=… python -m benchmarks.matrix.target [--quick]
 """

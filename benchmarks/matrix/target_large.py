@@ -4,7 +4,7 @@ Word vectors under a Gaussian kernel, place names under Jaro-Winkler, points und
 100,000 items, whose matrices nobody can hold. The truth is measured on a million random pairs. For
 each: the evaluations of a run with a target, relative to the smallest budget at which a run that
 does not estimate its error has a true error below the target, and the share of all pairs. Writes
-docs/tables/target-large.md.
+docs/tables/target-large.md. Takes about half an hour on one core.
 
     FEWPAIRS_DATA=… python -m benchmarks.matrix.target_large [--quick]
 """

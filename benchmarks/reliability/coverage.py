@@ -6,7 +6,8 @@ matrices, and matrices between two sets of items. A cell fails where the 99 % up
 coverage is below 0.95. Where a few pairs are larger than all others the share of runs that have
 evaluated one is told as well: without one, nobody could know of them. Writes
 docs/tables/coverage.md. A seed, which is a run of every cell, takes about 0.3 s, 3 s and 16 s of a
-core at n = 60, 300 and 2,000; with --keep a run that was stopped goes on where it was.
+core at n = 60, 300 and 2,000; with --keep a run that was stopped goes on where it was. Takes about
+two hours on one core.
 
     python -m benchmarks.reliability.coverage [--quick] [--runs N60 N300 N2000] [--keep FILE]
 """

@@ -2,7 +2,8 @@
 
 Each round runs every test in a process of its own, so that a death or a hang is a finding too. What
 was run, what was found (with Hypothesis' smallest example) and how often stated intervals held the
-truth is printed; a run of all families writes docs/tables/fuzz.md.
+truth is printed; a run of all families writes docs/tables/fuzz.md. Takes as many minutes as it is
+told, ten by default.
 
     python -m benchmarks.reliability.fuzz [--quick] [--minutes M] [--count N [FAMILY=N …]]
                                           [--family F …] [--seed S] [--join FILE]

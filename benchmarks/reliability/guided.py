@@ -3,7 +3,8 @@
 Every reader starts from a whole file. libFuzzer changes bytes, watches which branches of fewpairs
 are reached, and goes on from what reached new ones. A reader may give what it has read or raise an
 error of fewpairs; another exception, a death, a hang, or 512 MB are findings. Each runs in a
-process of its own. Writes docs/tables/guided.md. Needs: pip install atheris
+process of its own. Writes docs/tables/guided.md. Takes about half an hour on one core. Needs: pip
+install atheris
 
     python -m benchmarks.reliability.guided [--quick] [--runs N] [--seed S]
 """

@@ -3,7 +3,8 @@
 Similarities of three prices are evaluated with and without a journal, in turns; values are written
 and found again by the journal, by joblib.Memory (one call for each pair) and by SQLite (a table
 with both keys as its primary key, a transaction for each request, WAL); a journal of 10⁷ values is
-opened and verified, and with --large one of 10⁸. Writes docs/tables/journal.md.
+opened and verified, and with --large one of 10⁸. Writes docs/tables/journal.md. Takes about ten
+minutes on one core.
 
     python -m benchmarks.reliability.journal [--quick] [--large]
 """

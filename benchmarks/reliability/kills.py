@@ -1,11 +1,11 @@
 """Kill runs with SIGKILL at random moments, and see what the journal has kept.
 
-A run of `approximate` with a journal is started in a process of its own, killed at a random
-moment, and started again, until it ends by itself; then the next one. Every evaluation is logged by
-the process that makes it, before and after. No pair that was answered may ever be asked for again,
-but for the last of each thread, whose answer may not have been handed over when the kill came; and
-the matrix in the end must be that of an undisturbed run, to the last bit.
-Writes docs/tables/kills.md.
+A run of `approximate` with a journal is started in a process of its own, killed at a random moment,
+and started again, until it ends by itself; then the next one. Every evaluation is logged by the
+process that makes it, before and after. No pair that was answered may ever be asked for again, but
+for the last of each thread, whose answer may not have been handed over when the kill came; and the
+matrix in the end must be that of an undisturbed run, to the last bit. Writes docs/tables/kills.md.
+Takes about twenty minutes on one core.
 
     python -m benchmarks.reliability.kills [--quick] [--kills N] [--seed S]
 """

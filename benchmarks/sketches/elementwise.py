@@ -6,7 +6,7 @@ paper's measure is the mean squared relative error of an entry; the relative Fro
 beside it. "fewpairs, polynomial sketch" is one of the two families that `elementwise` and
 `rbf_kernel` choose from, without landmarks; beside it are the same without one of its parts. What
 they make of both families is measured by nystroem.py. Writes docs/tables/elementwise.md and draws
-docs/figures/elementwise.svg.
+docs/figures/elementwise.svg. Takes about a quarter of an hour on one core.
 
     FEWPAIRS_DATA=… python -m benchmarks.sketches.elementwise [--quick] [--trials 100] [--jobs 2]
 """

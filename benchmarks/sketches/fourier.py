@@ -2,7 +2,8 @@
 
 Pairs of cosine and sine have less variance than single cosines with random phases, which
 scikit-learn's RBFSampler draws. Kernels as in elementwise.py, Coreset-TS of degree 10; the mean
-squared relative error of an entry. Writes docs/tables/fourier.md.
+squared relative error of an entry. Writes docs/tables/fourier.md. Takes about five minutes on one
+core.
 
     FEWPAIRS_DATA=… python -m benchmarks.sketches.fourier [--quick] [--trials 100]
 """

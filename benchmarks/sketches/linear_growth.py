@@ -4,7 +4,7 @@ d = 50, degree 10, sketch size 10, f = exp. Each size has a process of its own a
 times, because fresh memory is slow on some machines; the best time counts. Slopes are those of log
 seconds against log n. The part of our time that does not grow with n (tuning) is worked out from a
 run on 2,000 rows and shown apart. The exact product is computed in blocks, timed at n = 20,000 and
-extrapolated by n². Writes docs/tables/linear-growth.md.
+extrapolated by n². Writes docs/tables/linear-growth.md. Takes about ten minutes on one core.
 
     python -m benchmarks.sketches.linear_growth [--quick]
 """

@@ -3,7 +3,8 @@
 A network of 1,024 sigmoids is trained on usps (scikit-learn's digits where the data folder is
 absent), its two layers are replaced by `fp.linearize` with degree 3, and the result is trained
 further. Test errors, means and spreads of five seeds, and multiply–adds. Beside the paper's sketch
-is ours, whose linear term is exact. Needs PyTorch. Writes docs/tables/linearize.md.
+is ours, whose linear term is exact. Needs PyTorch. Writes docs/tables/linearize.md. Takes about
+half an hour on one core.
 
     FEWPAIRS_DATA=… python -m benchmarks.sketches.linearize [--quick]
 """

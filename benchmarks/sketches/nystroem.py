@@ -5,7 +5,7 @@ of `curved` and `clusters` are 3,000 of 22 dimensions, near a 3-dimensional plan
 centres. Nyström looks at the data, as ours does and the paper's sketch does not, and is the rival
 to beat. Mean squared relative error of an entry (only where no entry is tiny), relative Frobenius
 error, and CPU seconds as a multiple of Nystroem's in the same run; means of three draws. Writes
-docs/tables/nystroem.md.
+docs/tables/nystroem.md. Takes about ten minutes on one core.
 
     FEWPAIRS_DATA=… python -m benchmarks.sketches.nystroem [--quick]
 """

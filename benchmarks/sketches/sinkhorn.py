@@ -7,7 +7,7 @@ both after ten iterations, in five draws. Where the exact kernel does not fit in
 is extrapolated by n² and there is no ratio. Rivals are POT's `sinkhorn`, its Nyström kernel with
 `sinkhorn_low_rank_kernel`, and `lowrank_sinkhorn`, which solves another problem (plans of rank 10,
 without the blur) and runs until it stops. Writes docs/tables/sinkhorn.md and draws
-docs/figures/colour-transfer.png.
+docs/figures/colour-transfer.png. Takes about ten minutes on one core.
 
     python -m benchmarks.sketches.sinkhorn [--quick]
 """

@@ -5,7 +5,7 @@ error of each is stated many times. The share of statements whose 95 % interval 
 error, the 99 % upper bound of that share (a line fails where it is below 95 %), how often the truth
 was above the interval, medians of the true error and of the interval's half-width. Up to a million
 entries the stated error is computed from all of them, and one statement of each map is enough.
-Writes docs/tables/sketch-intervals.md.
+Writes docs/tables/sketch-intervals.md. Takes about an hour on one core.
 
     python -m benchmarks.sketches.sketch_intervals [--quick] [--only NAME]
 """

@@ -4,7 +4,7 @@ exp(UUᵀ) on rows as in elementwise.py, but 1,200 of them: with 1,000 the state
 from all entries. A few long rows can dominate its entries. "Best rank" is the smallest rank that
 any matrix with that error can have. Then, of ten runs: how many said that the target was reached,
 how many of those were right, how often the stated interval held the truth. Writes
-docs/tables/sketch-target.md.
+docs/tables/sketch-target.md. Takes about ten minutes on one core.
 
     FEWPAIRS_DATA=… python -m benchmarks.sketches.sketch_target [--quick]
 """

@@ -4,7 +4,7 @@ Mean squared error of ⟨x, y⟩ʲ over pairs and 200 draws, in units of 1/m, of
 half the width, side by side; the tree sketch of Ahle et al. (CountSketches at the leaves, filled up
 with ones to a power of two, and TensorSketches of degree 2 above). Beside them stands what is left
 of the power when the heaviest monomials, 64 over all degrees, are taken exactly and nothing is
-sketched. Writes docs/tables/sketch-variance.md.
+sketched. Writes docs/tables/sketch-variance.md. Takes about five minutes on one core.
 
     FEWPAIRS_DATA=… python -m benchmarks.sketches.sketch_variance [--quick]
 """

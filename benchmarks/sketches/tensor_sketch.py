@@ -3,7 +3,7 @@
 20,000 rows: dense in float64 and in float32, the same for both; and sparse, TF-IDF of R8's texts,
 drawn with replacement. CPU time of one thread. The two take turns, three times (sparse: twice);
 best times, and the median ratio with the smallest and the largest. Writes
-docs/tables/tensor-sketch.md.
+docs/tables/tensor-sketch.md. Takes about half an hour on one core.
 
     FEWPAIRS_DATA=… python -m benchmarks.sketches.tensor_sketch [--quick]
 """

@@ -2,7 +2,7 @@
 
 After Table 4 of *Word Mover's Embedding*. Everything that can be chosen is chosen on training
 pairs; word frequencies, components and means come from training sentences. Writes
-docs/tables/sentence-similarity.md.
+docs/tables/sentence-similarity.md. Takes about an hour on one core.
 
     FEWPAIRS_DATA=… python -m benchmarks.word_mover.sentence_similarity [--quick]
 """

@@ -1,7 +1,8 @@
 """Ten million exact Word Mover's Distances: 20,000 tweets against 500, on one thread and on two.
 
 The tweets are drawn with replacement from the real ones. Times are wall times, so leave the machine
-alone. Then one distance between two long documents of random words. Prints its table.
+alone. Then one distance between two long documents of random words. Prints its table. Takes about
+five minutes on one core.
 
     FEWPAIRS_DATA=… python -m benchmarks.word_mover.wmd_scale [--quick]
 """

@@ -2,7 +2,7 @@
 
 After Figure 2 of *Word Mover's Embedding*. γ and C are chosen on the training part, γ for each
 method by itself; times are processor time of one thread. Writes docs/tables/wme-convergence.md and
-draws docs/figures/wme-convergence.svg.
+draws docs/figures/wme-convergence.svg. Takes about an hour on one core.
 
     FEWPAIRS_DATA=… python -m benchmarks.word_mover.wme_convergence [--quick]
 """

@@ -3,7 +3,7 @@
 Points are drawn from a normal distribution, and noise is put on their inner products (the paper's
 Algorithm 3); the score is the mean squared misfit of its equation 13. Where PyTorch is installed,
 Adam runs beside it, as in the paper for at most 1,000 epochs or to a score of 1e-3. Writes
-docs/tables/build-up-study.md.
+docs/tables/build-up-study.md. Takes about ten minutes on one core.
 
     python -m benchmarks.word_vectors.build_up_study [--quick]
 """

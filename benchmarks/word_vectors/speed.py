@@ -3,7 +3,7 @@
 Every training runs in a process of its own, on two threads, from the same token lists; reading and
 tokenising are not timed. Ratios are those of CPU seconds, which count all threads and which other
 work on the machine changes little. `--keep` saves the vectors, for cnn.py. Writes
-docs/tables/word-vectors.md.
+docs/tables/word-vectors.md. Takes about three hours on one core.
 
     FEWPAIRS_DATA=… python -m benchmarks.word_vectors.speed [--quick] [--dimensions 100 200 300]
         [--keep FOLDER]

@@ -1,7 +1,7 @@
 """Word vectors from files of up to a gigabyte, which are not held in memory: peak memory by size.
 
 The files hold words drawn from a Zipf law, and lie in a temporary folder; each is trained on in a
-process of its own. Prints seconds and peak memory.
+process of its own. Prints seconds and peak memory. Takes about ten minutes on one core.
 
     python -m benchmarks.word_vectors.streaming [--quick]
 """
