@@ -137,7 +137,8 @@ def chosen_rows(kept: Kept, names: list[str], size: int) -> list[list[str]]:
                 continue
             last = kept[runs[-1]]
             words = f", D = {last['D']}" if title == "WME" else ""
-            row.append(f"{last['gamma']:g}{words}; {last['cost']:g}")
+            cost = f"; {last['cost']:g}" if last["cost"] else ""
+            row.append(f"{last['gamma']:g}{words}{cost}")
         rows.append(row)
     return rows
 

@@ -19,10 +19,10 @@ METHODS = {
     "StaCUR": "stacur",
     "fitted": "fitted",
 }
-GAMMAS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
+GAMMAS = (0.05, 0.15, 0.5, 1.5)
 #: γ of random features, in units of one over the spread of distances to a random document.
 SHARES = (0.05, 0.15, 0.4, 1.0)
-#: Longest random documents that are tried.
+#: Longest random documents that are tried; wme_defaults.py has others.
 LENGTHS = (6, 12)
 #: Costs that are tried together with γ; the final one is chosen among more of them.
 COSTS = (1.0, 10.0, 100.0, 1e3)
