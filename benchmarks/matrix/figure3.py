@@ -12,6 +12,7 @@ docs/figures/figure1.png, docs/figures/figure2.png and docs/figures/figure3.png.
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import matplotlib as mpl
@@ -181,18 +182,15 @@ def main() -> None:
     options = parser.parse_args()
     need_data()
     kept = Kept(options.keep, "methods")
-    titles = [t for t in STORED if not t.startswith("STS-B large")] if options.quick else STORED
-    matrices = {title: stored_matrix(title) for title in titles}
-    matrices["random PSD, N(0, 1)"] = random_psd()
-    matrices["random PSD, U[0, 1]"] = random_psd(normal=False)
-    if options.quick:
-        matrices = {title: matrices[title] for title in titles[-2:]}
-    else:
-        matrices = {"TWITTER, WMD": twitter()} | matrices
+    makers = {"TWITTER, WMD": twitter} | {t: partial(stored_matrix, t) for t in STORED}
+    makers["random PSD, N(0, 1)"] = random_psd
+    makers["random PSD, U[0, 1]"] = partial(random_psd, normal=False)
     if options.only:
         for title in options.only:
-            done(kept, title, matrices[title], quick=options.quick)
+            done(kept, title, makers[title](), quick=options.quick)
         return
+    titles = ["RTE logits", "RTE probabilities"] if options.quick else makers
+    matrices = {title: makers[title]() for title in titles}
     if not options.quick:
         draw_spectra(matrices)
     figure, axes = plt.subplots(5, 3, figsize=(14, 18), layout="constrained")
