@@ -44,7 +44,6 @@ TRAIN, TEST = slice(0, N_TRAIN), slice(N_TRAIN, None)
 MANY = 4000
 ON_ALL = (
     ("box", 6, False),
-    ("centred-box", 6, False),
     ("centred-box", 12, False),
     ("centred-box", 12, True),
     ("words", 12, True),
