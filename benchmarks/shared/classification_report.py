@@ -15,12 +15,13 @@ ALL_PAIRS = ("Optimal", "exact kernel")
 SIZES = {256: "small", 512: "small", 1024: "large", 2048: "large"}
 TITLES = ("WME", *METHODS, *ALL_PAIRS)
 TEXT = """\
-All documents of each set, but for those whose number stands in the heading ({documents}). SMART stop
-words left out, 100-dimensional vectors derived from GloVe (the papers: 300 dimensions, Google News);
-20NEWS without headers, quotations and signatures. Published splits where there are some (OHSUMED,
-20NEWS, R8), else random ones of 70/30, mean ± standard deviation where there are several. A linear
-SVM on centred features; γ, the longest random document and C are chosen on training documents
-alone, for every method at the size in the table. Landmarks are the same for all methods and splits.
+All documents of each set, but for those whose number stands in the heading ({documents}). SMART
+stop words left out, 100-dimensional vectors derived from GloVe (the papers: 300 dimensions, Google
+News); 20NEWS without headers, quotations and signatures. Published splits where there are some
+(OHSUMED, 20NEWS, R8), else random ones of 70/30, mean ± standard deviation where there are several.
+A linear SVM on centred features; γ, the longest random document and C are chosen on training
+documents alone, for every method at the size in the table. Landmarks are the same for all methods
+and splits.
 
 ## Accuracy: Table 2 of the SMS paper
 
