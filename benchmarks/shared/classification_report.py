@@ -70,10 +70,12 @@ def written(kept: Kept) -> str:
     """The whole page, of what there is."""
     names = [label for name in SETS if (label := label_of(kept, name))]
     sizes = [
-        size for size in (64, *SIZES) if any(f"{n}|{size}|SMS-Nyström|0" in kept for n in names)
+        size
+        for size in (64, *SIZES)
+        if any(f"{n}|{size}|{t}|0" in kept for n in names for t in ("WME", "SMS-Nyström"))
     ]
     facts = {name: kept[f"{name}|facts"] for name in names}
-    hours = {n: f[3] * f[0] * (f[0] - 1) / 2 / 3600 for n, f in facts.items()}
+    hours = {n: f[3] * f[0] * (f[0] - 1) / 2 / 3600 for n, f in facts.items() if f[3]}
     accuracy = [["kNN-WMD", ""]]
     for name in names:
         found = mean(kept, f"{name}|kNN-WMD")
@@ -123,7 +125,7 @@ def with_paper(ours: str, paper: str | None) -> str:
 def time_row(kept: Kept, name: str, size: int) -> list[str]:
     """Seconds of the methods that the papers time."""
     _, _, words, each = kept[f"{name}|facts"]
-    cells = [name, f"{words:.0f}", f"{1e6 * each:.1f}"]
+    cells = [name, f"{words:.0f}", f"{1e6 * each:.1f}" if each else "–"]
     near = mean(kept, f"{name}|kNN-WMD", "distances")
     cells.append(with_paper(f"{near[0]:.0f}" if near else "–", SECONDS[set_of(name), "kNN-WMD"]))
     wme = None
