@@ -38,7 +38,6 @@ class Corpus:
     #: Training documents of a published split; None where there is none.
     published: int | None
     cache: Path
-    headers: bool = False
 
     @cached_property
     def documents(self) -> fp.Documents:
@@ -119,7 +118,7 @@ class Corpus:
         return np.hstack(parts)[:, :count], float(np.median(seconds))
 
 
-def corpus(name: str, cache: Path, *, most: int | None = None, headers: bool = False) -> Corpus:
+def corpus(name: str, cache: Path, *, most: int | None = None) -> Corpus:
     """Read a whole set; `most` cuts it to so many random documents, for a quick run."""
     data, parts, clean, _ = SETS[name]
     records = [datasets.read_records(data, part) for part in parts]
@@ -131,11 +130,10 @@ def corpus(name: str, cache: Path, *, most: int | None = None, headers: bool = F
             for part, share in zip(records, shares, strict=True)
         ]
     flat = [record for part in records for record in part]
-    read = str if headers else clean
-    texts = [read(record["text"]) for record in flat]
+    texts = [clean(record["text"]) for record in flat]
     labels = np.array([record["label"] for record in flat])
     published = len(records[0]) if len(records) > 1 else None
-    return Corpus(name, texts, labels, published, cache, headers)
+    return Corpus(name, texts, labels, published, cache)
 
 
 def cache_folder(given: str | None) -> Path:

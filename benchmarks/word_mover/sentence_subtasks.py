@@ -107,7 +107,7 @@ def groups() -> dict[str, np.ndarray]:
 def main() -> None:
     options = arguments(__doc__).parse_args()
     need_data()
-    size, trial = (64, 32) if options.quick else (2048, 256)
+    size, trial = (64, 32) if options.quick else (1024, 128)
     scores: dict[str, Callable[[str], np.ndarray]] = {}
     facts = []
     for weights in ("nBOW", "TF-IDF", "SIF"):

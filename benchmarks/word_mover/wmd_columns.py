@@ -5,7 +5,7 @@ started again it goes on. With 512 landmarks about half an hour of one core, of 
 14 minutes; hours grow with the number of landmarks. Writes nothing but the cache.
 
     FEWPAIRS_DATA=… FEWPAIRS_CACHE=… python -m benchmarks.word_mover.wmd_columns
-        [--quick] [--only NAME …] [--landmarks N]
+        [--quick] [--only NAME …] [--landmarks N] [--most N]
 """
 
 from __future__ import annotations
@@ -23,11 +23,16 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--only", nargs="*", choices=list(SETS), help="these data sets")
     parser.add_argument("--landmarks", type=int, default=512)
+    parser.add_argument(
+        "--most", type=int, help="so many documents of a set, where all take too long"
+    )
     parser.add_argument("--cache", help="folder for distances; else FEWPAIRS_CACHE")
     options = parser.parse_args()
     need_data()
     for name in options.only or list(SETS):
-        whole = corpus(name, cache_folder(options.cache), most=400 if options.quick else None)
+        whole = corpus(
+            name, cache_folder(options.cache), most=400 if options.quick else options.most
+        )
         start = time.perf_counter()
         columns, each = whole.landmark_columns(64 if options.quick else options.landmarks)
         taken = time.perf_counter() - start

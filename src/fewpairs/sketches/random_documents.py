@@ -6,6 +6,7 @@ from math import ceil
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.errors import InputError, UnknownNameError
@@ -17,7 +18,11 @@ DRAWINGS = ("box", "centred-box", "words")
 
 
 def draw_words(
-    drawing: str, vectors: FloatArray, words: IntArray, count: int, rng: np.random.Generator
+    drawing: str,
+    vectors: FloatArray,
+    words: npt.NDArray[Any],
+    count: int,
+    rng: np.random.Generator,
 ) -> FloatArray:
     """Draw random words as vectors.
 

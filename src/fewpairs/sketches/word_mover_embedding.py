@@ -36,8 +36,8 @@ _MEASURED = 100
 _FEW_RANDOM = 50
 #: Random documents from which the number for a wanted error is worked out.
 _PILOT = 128
-#: γ in units of one over the spread: as good as tuning on seven data sets, and so is 0.25; a third
-#: or three times as much lose two or three points (docs/tables/wme-defaults.md).
+#: γ in units of one over the spread: the best of five in cross-validation over seven data sets;
+#: 0.25 is level, a third or three times as much lose three points (docs/tables/wme-defaults.md).
 _SHARE_OF_SPREAD = 0.15
 #: A spread below this share of the distances is taken for it, so that no exponential overflows.
 _LEAST_SPREAD = 1e-3
