@@ -67,6 +67,7 @@ _HOMES = {
     "write_conll": "tasks.coreference.conll",
     "approximate": "run.approximate",
     "plan": "run.planning",
+    "plan_cluster": "run.scaling",
     "inspect": "run.inspect",
     "SimilarityFeatures": "estimators",
 }
