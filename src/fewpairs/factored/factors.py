@@ -14,7 +14,7 @@ from fewpairs.arrays import FloatArray, IntArray, unmasked
 from fewpairs.errors import InputError
 from fewpairs.factored.indexing import broadcast, positions, whole_key
 from fewpairs.factored.squares import Squares
-from fewpairs.numerics import parts
+from fewpairs.numerics import parts, tall_times, times_tall
 from fewpairs.oracle.known import Known
 from fewpairs.parallel import require_memory
 
@@ -82,7 +82,7 @@ class Factors:
 
     def predicted(self, rows: IntArray | slice, columns: IntArray | slice) -> FloatArray:
         """Return a block of entries as if nothing were known."""
-        values = np.asarray(self.left[rows] @ self.core @ self.right[columns].T)
+        values = _times_right(np.asarray(self.left[rows] @ self.core), self.right, columns)
         for part in self.squares:
             values += part.block(rows, columns)
         return values
@@ -139,15 +139,15 @@ class Factors:
         if len(columns.index):
             inner = x.copy()
             inner[columns.index] = 0
-        result = np.asarray(self.left @ (self.core @ (self.right.T @ inner)))
+        result = tall_times(self.left, self.core @ times_tall(self.right, inner))
         for part in self.squares:
             result += part @ inner
         if len(columns.index):
-            result += columns.values @ x[columns.index]
+            result += tall_times(columns.values, x[columns.index])
         if self._corrections is not None:
             result += self._corrections @ x
         if len(rows.index):
-            result[rows.index] = rows.values.T @ x
+            result[rows.index] = times_tall(rows.values, x)
         return result
 
     @cached_property
@@ -159,6 +159,17 @@ class Factors:
             return None
         by = values - self.from_factors(rows, columns)
         return sp.csr_array((by, (rows, columns)), shape=self.shape)
+
+
+def _times_right(rows: FloatArray, right: FloatArray, columns: IntArray | slice) -> FloatArray:
+    """Return rows · rightᵀ at some columns; a factor on disk is read in parts."""
+    if right.dtype == np.float64:
+        return np.asarray(rows @ right[columns].T)
+    wanted = np.arange(len(right))[columns]
+    result = np.empty((len(rows), len(wanted)))
+    for part in parts(len(wanted)):
+        result[:, part] = rows @ right[wanted[part]].astype(np.float64).T
+    return result
 
 
 def _require_dense(n_rows: int, n_columns: int, instead: str, ceiling: float | None = None) -> None:

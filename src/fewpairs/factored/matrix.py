@@ -25,6 +25,7 @@ from fewpairs.factored.squares import ANCHORS, Squares
 from fewpairs.items.items import Items
 from fewpairs.notebook import svg
 from fewpairs.notebook.card import card
+from fewpairs.numerics import tall_times
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.known import Known
 from fewpairs.oracle.provenance import UNKNOWN, Provenance
@@ -340,7 +341,7 @@ class FactoredMatrix(Answers):
         return Embedding(self._embedded(full.matrix), full.signature)
 
     def _embedded(self, matrix: FloatArray) -> FloatArray:
-        result = self._smooth[0] @ matrix
+        result = tall_times(self._smooth[0], matrix)
         if self.nugget and self.source.left_landmarks is not None:
             # A landmark may be there twice, as a column and as a row.
             own = self.source.left_landmarks

@@ -50,6 +50,7 @@ OPTIONS = (
     "on_nonfinite",
     "cost",
     "max_memory",
+    "scratch",
 )
 
 
