@@ -164,12 +164,20 @@ class Factors:
 def _times_right(rows: FloatArray, right: FloatArray, columns: IntArray | slice) -> FloatArray:
     """Return rows · rightᵀ at some columns; a factor on disk is read in parts."""
     if right.dtype == np.float64:
-        return np.asarray(rows @ right[columns].T)
+        # All of them are not copied, which would take longer than the product.
+        whole = right.flags.c_contiguous and _is_everything(columns, len(right))
+        return np.asarray(rows @ (right if whole else right[columns]).T)
     wanted = np.arange(len(right))[columns]
     result = np.empty((len(rows), len(wanted)))
     for part in parts(len(wanted)):
         result[:, part] = rows @ right[wanted[part]].astype(np.float64).T
     return result
+
+
+def _is_everything(index: IntArray | slice, length: int) -> bool:
+    if isinstance(index, slice):
+        return index == slice(None)
+    return len(index) == length and np.array_equal(index, np.arange(length))
 
 
 def _require_dense(n_rows: int, n_columns: int, instead: str, ceiling: float | None = None) -> None:
