@@ -137,6 +137,10 @@ def test_a_block_that_kills_its_worker_is_told_and_all_else_is_kept(both, tmp_pa
     assert same(again, fp.approximate(x, Traced(tmp_path / "journal"), **PLAIN))
     here = [pairs for process, pairs in traces(tmp_path)[before:] if process == os.getpid()]
     assert sum(here) < again.evaluations
+    # Another cluster finds all of it there; three values are compared, on its workers.
+    before = len(traces(tmp_path))
+    assert same(again, fp.approximate(x, Traced(tmp_path), client=both, journal=folder, **PLAIN))
+    assert [pairs for _, pairs in traces(tmp_path)[before:]] == [1, 1, 1]
 
 
 def test_a_worker_cut_off_and_back_later_changes_nothing(both, tmp_path, monkeypatch):
