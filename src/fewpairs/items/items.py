@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from fewpairs.arrays import unmasked
 from fewpairs.errors import InputError
+from fewpairs.items.lines import TextLines
 
 #: How items are stored in a file; "objects" are not.
 ItemKind = Literal["text", "numbers", "vectors", "sparse", "objects"]
@@ -95,7 +96,7 @@ class Items:
             if self.values.dtype.kind not in "biuf":
                 return "objects"
             return "vectors" if self.values.ndim > 1 else "numbers"
-        if all(isinstance(value, str) for value in self.values):
+        if isinstance(self.values, TextLines) or all(isinstance(v, str) for v in self.values):
             return "text"
         plain = (bool, int, float, np.integer, np.floating)
         return "numbers" if all(isinstance(v, plain) for v in self.values) else "objects"
@@ -106,7 +107,7 @@ def as_items(items: Any, *, records: bool = False) -> Items:
 
     Parameters
     ----------
-    items : sequence, array, sparse matrix, pandas or polars column, frame, or iterator
+    items : sequence, array, TextLines, sparse matrix, pandas or polars column, frame, or iterator
         Rows of a 2-D array, of a sparse matrix and of a frame of numbers are the items. A frame
         with a single column of other than numbers is that column. An iterator is read to its end.
     records : bool, default=False
@@ -123,7 +124,8 @@ def as_items(items: Any, *, records: bool = False) -> Items:
     """
     if isinstance(items, Items):
         return items
-    values = _ordered(unmasked(items, "items"), records=records)
+    stays = isinstance(items, TextLines)
+    values = items if stays else _ordered(unmasked(items, "items"), records=records)
     result = Items(values)
     if len(result) == 0:
         raise InputError(
