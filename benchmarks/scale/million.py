@@ -122,7 +122,6 @@ def main() -> None:
             print(json.dumps(measure(options.one, scratch)))
             return
         rows = {} if options.quick else published_rows("million")
-        totals: dict[int, float] = {}
         for n in options.sizes or (QUICK if options.quick else SIZES):
             command = [sys.executable, "-m", "benchmarks.scale.million", "--one", str(n)]
             done = subprocess.run(  # noqa: S603 - ourselves
@@ -131,16 +130,17 @@ def main() -> None:
             if done.returncode:
                 sys.exit(done.stderr)
             found = json.loads(done.stdout.splitlines()[-1])
-            totals[n] = sum(found[name] for name in STAGES)
             rows[f"{n:,}"] = row(n, found)
             print(" | ".join(rows[f"{n:,}"]), flush=True)
     by_size = sorted(rows.values(), key=lambda cells: int(cells[0].replace(",", "")))
     headings = ("items", "columns in", *(f"{name}, s" for name in STAGES), "all, s", "peak")
     text = table((*headings, "largest error", "stated"), by_size)
-    sizes = sorted(totals)
-    if len(sizes) > 1:
-        first, last = sizes[0], sizes[-1]
-        growth = np.log(totals[last] / totals[first]) / np.log(last / first)
+    if len(by_size) > 1:
+        (first, begin), (last, end) = (
+            (int(cells[0].replace(",", "")), float(cells[2 + len(STAGES)]))
+            for cells in (by_size[0], by_size[-1])
+        )
+        growth = np.log(end / begin) / np.log(last / first)
         text += f"\n\nFrom {first:,} to {last:,} items time grows with the power {growth:.2f}.\n"
     print(text)
     about = (
