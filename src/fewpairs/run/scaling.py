@@ -14,7 +14,7 @@ from fewpairs.workers.loads import seconds_worth
 #: A trip to a worker takes so many seconds of the coordinator's and the scheduler's time, a run so
 #: many before the first, and results come in at so many bytes a second: measured with Dask on one
 #: machine (docs/scale.md).
-_EACH_TRIP, _START, _BYTES_A_SECOND = 0.003, 2.0, 150e6
+_EACH_TRIP, _START, _BYTES_A_SECOND = 0.008, 2.0, 150e6
 #: Most numbers of one trip, and trips under way or waiting here for each worker.
 _LARGEST, _HELD = 2**20, 4
 #: Products of tall arrays, in floating-point operations a second of one core; the default method
@@ -125,7 +125,7 @@ def plan_cluster(
     >>> print(fp.plan_cluster(100_000, workers=16, seconds_per_pair=0.004, landmarks=200))
     16 workers: 19,982,100 evaluations
       wall time    about 1.4 h, waiting for the workers
-      of which     evaluating 1.4 h, moving 13 min beside it, computing 9.6 s
+      of which     evaluating 1.4 h, moving 33 min beside it, computing 9.6 s
       memory       548 MB on the coordinator, 20 MB in each process
       network      500 MB in and out of the coordinator
     """

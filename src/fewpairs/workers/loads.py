@@ -12,7 +12,7 @@ from typing import Any
 #: A trip should take this long, in seconds. It costs a few milliseconds here and on a scheduler, so
 #: that shorter ones would be noticed; and at the end somebody waits for the last. All are sent from
 #: one place: the more workers there are, the longer each must be away.
-_WORTH_IT, _FOR_EACH_WORKER = 0.3, 0.01
+_WORTH_IT, _FOR_EACH_WORKER = 0.3, 0.02
 #: A trip holds no more tasks, and no more numbers come back (of 8 bytes), unless one task has more.
 _MOST_TASKS, _MOST_NUMBERS = 256, 2**20
 #: Trips that say how long the next will take.
