@@ -19,6 +19,26 @@ def parts(length: int, size: int = 4096) -> Iterator[slice]:
         yield slice(start, min(start + size, length))
 
 
+def tall_times(tall: npt.NDArray[Any], small: FloatArray) -> FloatArray:
+    """Return tall · small in double precision; one of single precision is read in parts."""
+    if tall.dtype == np.float64:
+        return np.asarray(tall @ small)
+    result = np.empty((len(tall), *small.shape[1:]))
+    for part in parts(len(tall)):
+        result[part] = tall[part].astype(np.float64) @ small
+    return result
+
+
+def times_tall(tall: npt.NDArray[Any], x: FloatArray) -> FloatArray:
+    """Return tallᵀ · x in double precision; one of single precision is read in parts."""
+    if tall.dtype == np.float64:
+        return np.asarray(tall.T @ x)
+    result = np.zeros((tall.shape[1], *x.shape[1:]))
+    for part in parts(len(tall)):
+        result += tall[part].astype(np.float64).T @ x[part]
+    return result
+
+
 def largest(values: npt.NDArray[Any], count: int) -> IntArray:
     """Return the places of the `count` largest values, best first, ties by place."""
     count = min(count, len(values))

@@ -137,6 +137,38 @@ def test_a_block_that_kills_its_worker_is_told_and_all_else_is_kept(both, tmp_pa
     assert same(again, fp.approximate(x, Traced(tmp_path / "journal"), **PLAIN))
     here = [pairs for process, pairs in traces(tmp_path)[before:] if process == os.getpid()]
     assert sum(here) < again.evaluations
+    # Another cluster finds all of it there; three values are compared, on its workers.
+    before = len(traces(tmp_path))
+    assert same(again, fp.approximate(x, Traced(tmp_path), client=both, journal=folder, **PLAIN))
+    assert [pairs for _, pairs in traces(tmp_path)[before:]] == [1, 1, 1]
+
+
+def test_a_scheduler_without_patience_is_no_reason_to_stop(both, tmp_path):
+    def allow(failures, dask_scheduler):
+        before, dask_scheduler.allowed_failures = dask_scheduler.allowed_failures, failures
+        return before
+
+    before = both.run_on_scheduler(allow, failures=0)
+    try:
+        once = Traced(tmp_path, poison=items()[17], once=True)
+        matrix = fp.approximate(items(), once, client=both, **PLAIN)
+    finally:
+        both.run_on_scheduler(allow, failures=before)
+    assert (tmp_path / "shot").exists()
+    assert same(matrix, fp.approximate(items(), Traced(tmp_path), **PLAIN))
+
+
+def test_a_cluster_without_workers_is_not_waited_for_forever(monkeypatch):
+    monkeypatch.setattr("fewpairs.workers.cluster.NOBODY", 0.2)
+    with (
+        distributed.LocalCluster(
+            n_workers=0, processes=False, dashboard_address=":0", silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+        pytest.raises(LostWorkersError, match=r"no worker for 0\.2 s") as caught,
+    ):
+        fp.approximate(items(), fp.VectorSimilarity("rbf"), client=client)
+    assert caught.value.oracle is not None
 
 
 def test_a_worker_cut_off_and_back_later_changes_nothing(both, tmp_path, monkeypatch):
@@ -221,6 +253,26 @@ def test_the_command_takes_the_address_of_a_scheduler(both, tmp_path):
         assert ended.exit_code == 0, ended.output
         results.append(fp.load(output))
     assert same(*results)
+
+
+def test_a_function_of_the_current_folder_is_sent_along(both, tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    from fewpairs.cli.app import app
+
+    body = f"    open({str(tmp_path)!r} + f'/{{os.getpid()}}', 'w').close()\n    return 1.0\n"
+    source = f"import os\n\n\ndef alike(a, b):\n{body}"
+    (tmp_path / "only_here.py").write_text(source, encoding="utf-8")
+    (tmp_path / "texts.txt").write_text("\n".join("abcdefgh"), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    similarity = ["--similarity", "only_here:alike", "--scheduler", both.scheduler.address]
+    command = ["approximate", "texts.txt", "-o", "m.fewpairs", "--landmarks", "3", *similarity]
+    ended = CliRunner().invoke(app, command, catch_exceptions=False)
+    assert ended.exit_code == 0, ended.output
+    there = {int(path.name) for path in tmp_path.iterdir() if path.name.isdigit()}
+    assert there
+    assert there <= processes(both)
 
 
 def test_what_is_no_client_is_refused(both):

@@ -126,8 +126,6 @@ def test_distances_of_documents_are_the_same_in_processes():
     words = [f"w{k}" for k in range(60)]
     vectors = fp.WordVectors(words, rng.normal(size=(60, 5)))
     documents = [" ".join(rng.choice(words, 6)) for _ in range(40)]
-    here = fp.wmd(documents, None, vectors)
-    there = fp.wmd(documents, None, vectors, n_jobs=2, workers="processes")
+    here = fp.wmd(documents, documents[:30], vectors)
+    there = fp.wmd(documents, documents[:30], vectors, n_jobs=2, workers="processes")
     np.testing.assert_array_equal(here, there)
-    some = fp.wmd(documents, documents[:30], vectors, n_jobs=2, workers="processes")
-    np.testing.assert_array_equal(some, fp.wmd(documents, documents[:30], vectors))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -214,9 +215,21 @@ def evaluated_at(scheduler: str | None, oracle: Oracle, jobs: int) -> Iterator[N
         return
     from fewpairs.workers.cluster import connected  # noqa: PLC0415 - rarely needed
 
+    _send_code_of(oracle.similarity)
     with connected(scheduler) as client:
         oracle.work_in(jobs, client=client)
         yield
+
+
+def _send_code_of(similarity: Similarity) -> None:
+    """Let the code of a function from the current folder be sent: workers do not have its file."""
+    import cloudpickle  # noqa: PLC0415
+
+    for kind in similarity.kinds:
+        module = sys.modules.get(getattr(getattr(similarity, kind), "__module__", ""))
+        file = getattr(module, "__file__", None)
+        if file is not None and Path(file).resolve().parent == Path.cwd():
+            cloudpickle.register_pickle_by_value(module)
 
 
 def _read_other(source: Source, columns: list[str], id_column: str | None) -> Table:

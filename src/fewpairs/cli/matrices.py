@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext, suppress
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +15,7 @@ from fewpairs.cli.options import (
     ColumnOption,
     CostOption,
     GammaOption,
+    HourOption,
     InFlightOption,
     ItemsFile,
     JobsOption,
@@ -26,16 +27,21 @@ from fewpairs.cli.options import (
     PerSecondOption,
     RetryOption,
     SchedulerOption,
+    SecondsOption,
     SeedOption,
     SimilarityOption,
     TargetOption,
     TimeoutOption,
     VectorsOption,
+    WorkersOption,
     read_budget,
     typed_number,
 )
 from fewpairs.errors import InputError
 from fewpairs.items.readers import read_items
+
+if TYPE_CHECKING:
+    from fewpairs.run.plan import Plan
 
 # NumPy and SciPy take a while to load, so each command imports what it needs: --help is instant.
 
@@ -59,13 +65,23 @@ def plan(
     max_in_flight: InFlightOption = None,
     journal: JournalOption = None,
     jobs: JobsOption = 1,
+    workers: WorkersOption = None,
+    seconds_per_pair: SecondsOption = None,
+    price_per_hour: HourOption = None,
 ) -> None:
     """Say what a run would cost."""
+    if workers is None and (seconds_per_pair or price_per_hour) is not None:
+        raise InputError(
+            "--seconds-per-pair or --price-per-hour was given without --workers.",
+            "They say what a run takes on the workers of a cluster.",
+            "Pass for example --workers 16.",
+        )
     from fewpairs.run.planning import plan as make  # noqa: PLC0415
 
     patience = Patience(retry, timeout, per_second, max_in_flight)
+    read = read_items(items, column)
     settled = make(
-        read_items(items, column),
+        read,
         Choice(similarity, asymmetric, gamma, vectors, patience=patience).of_items(),
         others=None if others is None else read_items(others, column),
         landmarks=landmarks,
@@ -75,8 +91,43 @@ def plan(
         method=method,
         journal=journal,
         n_jobs=jobs,
+        timed=workers is None or seconds_per_pair is None,
     )
     typer.echo(settled.described(call=f"--landmarks {settled.most_landmarks}"))
+    if workers is not None:
+        typer.echo(_on_a_cluster(settled, read, workers, seconds_per_pair, price_per_hour, jobs))
+
+
+def _on_a_cluster(
+    settled: Plan,
+    items: Any,
+    workers: int,
+    seconds_per_pair: float | None,
+    price_per_hour: float | None,
+    jobs: int,
+) -> str:
+    """Say what a plan takes on a cluster; without a time for a pair, by the timed sample."""
+    from fewpairs.parallel import count_jobs  # noqa: PLC0415
+    from fewpairs.run.scaling import plan_cluster  # noqa: PLC0415
+
+    each = seconds_per_pair
+    if each is None:
+        each = (settled.seconds or 0.0) * count_jobs(jobs) / max(settled.evaluations, 1) or 1e-6
+    some = [items[k] for k in range(0, len(items), max(1, len(items) // 1000))]
+    size = sum(len(item) if isinstance(item, str) else getattr(item, "nbytes", 50) for item in some)
+    n = settled.n_items + (settled.n_others or 0)
+    return str(
+        plan_cluster(
+            n,
+            workers=workers,
+            seconds_per_pair=each,
+            landmarks=settled.n_landmarks,
+            evaluations=settled.evaluations,
+            memory=settled.memory,
+            item_bytes=size / len(some),
+            price_per_hour=price_per_hour,
+        )
+    )
 
 
 def approximate(

@@ -53,6 +53,17 @@ GammaOption = Annotated[
     float | None, typer.Option(help="γ of word_mover, rbf, laplacian, sigmoid, polynomial.")
 ]
 JobsOption = Annotated[int, typer.Option(help="Threads; -1 for all cores.")]
+WorkersOption = Annotated[
+    int | None,
+    typer.Option(help="Say what it takes on so many workers of a cluster; with the next option."),
+]
+SecondsOption = Annotated[
+    float | None,
+    typer.Option("--seconds-per-pair", help="What one evaluation takes on a worker."),
+]
+HourOption = Annotated[
+    float | None, typer.Option("--price-per-hour", help="What one worker costs in an hour.")
+]
 SchedulerOption = Annotated[
     str | None,
     typer.Option(help="Evaluate on a Dask cluster, whose scheduler is at tcp://host:8786."),

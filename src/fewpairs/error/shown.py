@@ -59,7 +59,7 @@ class Direction(NamedTuple):
     def blocks(self) -> Iterator[FloatArray]:
         """Yield the values, some rows at a time: the lines are the largest array of a run."""
         for part in parts(len(self.others)):
-            yield self.lines[self.others[part]]
+            yield self.lines[self.others[part]].astype(np.float64, copy=False)
 
 
 @dataclass(frozen=True, eq=False)

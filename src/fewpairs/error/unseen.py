@@ -86,8 +86,10 @@ def _line_residuals(matrix: Approximation, columns: Lines, rows: Lines) -> float
 
 
 def _total(values: FloatArray) -> float:
-    """Return the sum of squares, without a copy."""
-    return float(np.einsum("ij,ij->", values, values))
+    """Return the sum of squares, without a copy; in double precision."""
+    if values.dtype == np.float64:
+        return float(np.einsum("ij,ij->", values, values))
+    return sum(_total(values[part].astype(np.float64)) for part in parts(len(values)))
 
 
 # ---------------------------------------------------------------------- what was not

@@ -15,6 +15,7 @@ from fewpairs.factored.answers import Answers
 from fewpairs.factored.embedding import EmbeddingMap, one_sided_map, symmetric_map
 from fewpairs.factored.squares import ANCHORS
 from fewpairs.items.items import Items
+from fewpairs.numerics import tall_times
 
 
 class Embedding(NamedTuple):
@@ -102,7 +103,7 @@ class Embedded(Answers):
         return Embedding(self._embedded(full.matrix), full.signature)
 
     def _embedded(self, matrix: FloatArray) -> FloatArray:
-        result = self._smooth[0] @ matrix
+        result = tall_times(self._smooth[0], matrix)
         if self.nugget and self.source.left_landmarks is not None:
             # A landmark may be there twice, as a column and as a row.
             own = self.source.left_landmarks

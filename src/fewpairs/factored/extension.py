@@ -12,6 +12,7 @@ from fewpairs.error.afresh import judge_afresh
 from fewpairs.errors import InputError
 from fewpairs.factored.completion import complete_lines
 from fewpairs.factored.source import Grown
+from fewpairs.files.scratch import lengthened
 from fewpairs.items.ids import longer_ids
 from fewpairs.items.items import as_items
 from fewpairs.oracle.known import Known, Lines
@@ -62,16 +63,16 @@ def extended(
     names = longer_ids(source.ids, ids, new)
     grown = source.compare(new, most=most, n_jobs=n_jobs, progress=progress)
     rows = rows_of_new(matrix, grown, guide)
-    left = np.vstack([matrix.left, rows.left])
+    left = lengthened(matrix.left, rows.left)
     right = None if matrix.right is matrix.left else matrix.right
     if right is not None and rows.right is not None:
-        right = np.vstack([right, rows.right])
+        right = lengthened(right, rows.right)
     own, spent = None, grown.evaluations
     if matrix.known.diagonal is not None and (most is None or grown.own_is_free):
         own, more = grown.own()
         spent += more
-    lengthened = _with_lines if most is None else _with_entries
-    known = lengthened(matrix.known, grown, own)
+    longer = _with_lines if most is None else _with_entries
+    known = longer(matrix.known, grown, own)
     squares = matrix.squares
     if rows.vectors is not None and source.guide is not None:
         ends = np.cumsum(source.guide.widths)[:-1]

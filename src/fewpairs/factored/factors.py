@@ -15,7 +15,7 @@ from fewpairs.errors import InputError
 from fewpairs.factored.indexing import broadcast, positions, whole_key
 from fewpairs.factored.squares import Squares
 from fewpairs.items.ids import NO_IDS, Ids, Names
-from fewpairs.numerics import parts
+from fewpairs.numerics import parts, tall_times, times_tall
 from fewpairs.oracle.known import Known
 from fewpairs.parallel import require_memory
 
@@ -86,7 +86,7 @@ class Factors:
 
     def predicted(self, rows: IntArray | slice, columns: IntArray | slice) -> FloatArray:
         """Return a block of entries as if nothing were known."""
-        values = np.asarray(self.left[rows] @ self.core @ self.right[columns].T)
+        values = _times_right(np.asarray(self.left[rows] @ self.core), self.right, columns)
         for part in self.squares:
             values += part.block(rows, columns)
         return values
@@ -152,15 +152,15 @@ class Factors:
         if len(columns.index):
             inner = x.copy()
             inner[columns.index] = 0
-        result = np.asarray(self.left @ (self.core @ (self.right.T @ inner)))
+        result = tall_times(self.left, self.core @ times_tall(self.right, inner))
         for part in self.squares:
             result += part @ inner
         if len(columns.index):
-            result += columns.values @ x[columns.index]
+            result += tall_times(columns.values, x[columns.index])
         if self._corrections is not None:
             result += self._corrections @ x
         if len(rows.index):
-            result[rows.index] = rows.values.T @ x
+            result[rows.index] = times_tall(rows.values, x)
         return result
 
     @cached_property
@@ -172,6 +172,25 @@ class Factors:
             return None
         by = values - self.from_factors(rows, columns)
         return sp.csr_array((by, (rows, columns)), shape=self.shape)
+
+
+def _times_right(rows: FloatArray, right: FloatArray, columns: IntArray | slice) -> FloatArray:
+    """Return rows · rightᵀ at some columns; a factor on disk is read in parts."""
+    if right.dtype == np.float64:
+        # All of them are not copied, which would take longer than the product.
+        whole = right.flags.c_contiguous and _is_everything(columns, len(right))
+        return np.asarray(rows @ (right if whole else right[columns]).T)
+    wanted = np.arange(len(right))[columns]
+    result = np.empty((len(rows), len(wanted)))
+    for part in parts(len(wanted)):
+        result[:, part] = rows @ right[wanted[part]].astype(np.float64).T
+    return result
+
+
+def _is_everything(index: IntArray | slice, length: int) -> bool:
+    if isinstance(index, slice):
+        return index == slice(None)
+    return len(index) == length and np.array_equal(index, np.arange(length))
 
 
 def _require_dense(n_rows: int, n_columns: int, instead: str, ceiling: float | None = None) -> None:

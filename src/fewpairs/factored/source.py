@@ -13,6 +13,7 @@ from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.errors import NotAttachedError
 from fewpairs.factored.bought import Tally
 from fewpairs.factored.line_guide import LineGuide
+from fewpairs.files.scratch import lengthened
 from fewpairs.items.ids import NO_IDS, Ids
 from fewpairs.items.items import Items, as_items
 from fewpairs.oracle.journal.journal import Journal
@@ -342,4 +343,5 @@ def _lengthened(old: Lines, grown: Lines, width: int) -> Lines:
     compared = grown.hold(old.index)
     index = old.index[compared]
     rows = grown.values[:, grown.place[index]]
-    return Lines.of(index, np.vstack([old.values[:, compared], rows]), width)
+    old_values = old.values if compared.all() else old.values[:, compared]
+    return Lines.of(index, lengthened(old_values, rows), width)

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from fewpairs.arrays import unmasked
 from fewpairs.errors import InputError
+from fewpairs.items.lines import TextLines
 
 #: How items are stored in a file; "objects" are not.
 ItemKind = Literal["text", "numbers", "vectors", "sparse", "objects"]
@@ -106,7 +107,7 @@ class Items:
             if self.values.dtype.kind not in "biuf":
                 return "objects"
             return "vectors" if self.values.ndim > 1 else "numbers"
-        if all(isinstance(value, str) for value in self.values):
+        if isinstance(self.values, TextLines) or all(isinstance(v, str) for v in self.values):
             return "text"
         plain = (bool, int, float, np.integer, np.floating)
         return "numbers" if all(isinstance(v, plain) for v in self.values) else "objects"
@@ -117,8 +118,8 @@ def as_items(items: Any, *, records: bool = False) -> Items:
 
     Parameters
     ----------
-    items : sequence, array, sparse matrix, pandas, polars or Arrow column, frame, or iterator
-        Rows of a 2-D array, of a sparse matrix and of a frame of numbers are the items. A frame
+    items : sequence, array, sparse matrix, column, frame, TextLines, or iterator
+        Columns and frames are those of pandas, polars or Arrow. Rows of a 2-D array, of a sparse matrix and of a frame of numbers are the items. A frame
         with a single column of other than numbers is that column. An iterator is read to its end.
         A pandas index that tells all items apart, and does not just count them, comes along.
     records : bool, default=False
@@ -135,8 +136,9 @@ def as_items(items: Any, *, records: bool = False) -> Items:
     """
     if isinstance(items, Items):
         return items
-    given = unmasked(items, "items")
-    values = _ordered(given, records=records)
+    stays = isinstance(items, TextLines)
+    given = items if stays else unmasked(items, "items")
+    values = given if stays else _ordered(given, records=records)
     result = Items(values, index=_index(given))
     if len(result) == 0:
         raise InputError(

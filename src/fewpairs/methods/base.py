@@ -115,6 +115,8 @@ class Method(ABC):
     price_is_most: ClassVar[bool] = False
     #: Whether a budget that is not used up by the landmarks is spent all the same.
     spends_allowance: ClassVar[bool] = False
+    #: Whether it needs nothing tall but the columns that it has read, which may then be on disk.
+    streams: ClassVar[bool] = False
     #: Whether evaluated entries are put back into the result unless the user says otherwise.
     puts_back: ClassVar[bool] = False
 

@@ -10,6 +10,7 @@ the shapes fit, and it is the estimator of CᵀK from sampled rows that the name
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -32,6 +33,7 @@ class Skeleton(Method):
     """
 
     threshold: float = option(THRESHOLD, NUMBER)
+    streams: ClassVar[bool] = True
 
     def price(self, planner: Planner, landmarks: int) -> int:
         """Count s/2 columns and s/2 rows."""
@@ -66,6 +68,7 @@ class SiCUR(Method):
     """
 
     threshold: float = option(THRESHOLD, NUMBER)
+    streams: ClassVar[bool] = True
 
     def price(self, planner: Planner, landmarks: int) -> int:
         """Count s rows, and s/2 of their columns."""

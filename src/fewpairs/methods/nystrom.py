@@ -41,6 +41,7 @@ class Nystrom(Method):
     threshold: float = option(THRESHOLD, NUMBER)
     needs_symmetric: ClassVar[bool] = True
     grows: ClassVar[bool] = True
+    streams: ClassVar[bool] = True
 
     def price(self, planner: Planner, landmarks: int) -> int:
         """Count s columns."""

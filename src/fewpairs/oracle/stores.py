@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from fewpairs.arrays import BoolArray, FloatArray, IntArray
+from fewpairs.files.scratch import tall_array
 from fewpairs.numerics import parts
 from fewpairs.oracle.known import Lines, look_up
-from fewpairs.parallel import require_memory
 
 
 class ColumnStore:
@@ -68,15 +68,13 @@ class ColumnStore:
             # the end of many are taken to be the last, and get no spare room.
             spare = kept // 2 if len(columns) < kept // 16 else 0
             width = max(needed + spare, self._expected)
-            require_memory(
-                8 * len(self._buffer) * width,
-                f"{width:,} columns of {len(self._buffer):,} items",
-                "Read fewer columns",
-            )
-            buffer = np.empty((len(self._buffer), width))
-            buffer[:, :kept] = self._buffer[:, :kept]
+            what = f"{width:,} columns of {len(self._buffer):,} items"
+            buffer = tall_array(len(self._buffer), width, what, "Read fewer columns")
+            for part in parts(len(buffer)):
+                buffer[part, :kept] = self._buffer[part, :kept]
             self._buffer = buffer
-        self._buffer[:, kept:needed] = np.nan
+        for part in parts(len(self._buffer)):
+            self._buffer[part, kept:needed] = np.nan
         self._position[columns] = np.arange(kept, needed)
         self.index = np.concatenate([self.index, columns])
 

@@ -15,6 +15,7 @@ from fewpairs.arrays import RandomState
 from fewpairs.error.audit import draw_audit, judge
 from fewpairs.errors import AllPairsWarning, BudgetExceededWarning, warn
 from fewpairs.factored.matrix import FactoredMatrix
+from fewpairs.files.scratch import ScratchOption, scratch_in
 from fewpairs.guides.guides import reusable
 from fewpairs.items.ids import read_ids
 from fewpairs.methods.base import Method, assemble
@@ -62,6 +63,7 @@ def approximate(
     on_nonfinite: WhenMissing | None = None,
     cost: CostOption | None = None,
     max_memory: int | str | None = None,
+    scratch: ScratchOption = None,
     **options: Any,
 ) -> FactoredMatrix:
     """Approximate the whole similarity matrix from a few of its pairs.
@@ -123,6 +125,9 @@ def approximate(
     max_memory : int or str, optional
         Bytes, or a text such as "4 GB": whatever would take more is refused before anything is
         spent; see `fewpairs.max_memory`.
+    scratch : str, Path or None, default=None
+        A folder for columns that take more than a quarter of that: memory-mapped, in single
+        precision, gone when the result is. For the methods "nystrom", "skeleton" and "sicur".
     **options
         Of the method; ``known="exact"`` to put evaluated entries back into its result (the
         default method does, and with ``known=None`` gives a plain matrix of rank s);
@@ -161,7 +166,7 @@ def approximate(
     names = read_ids(ids, oracle.items, None if oracle.square else oracle.others)
     rng = oracle.generator(random_state, "approximate")
     guides = guides_of(oracle, guide)
-    with memory_below(max_memory):
+    with memory_below(max_memory), scratch_in(scratch):
         plan = make_plan(
             oracle,
             landmarks=landmarks,

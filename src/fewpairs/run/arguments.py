@@ -52,6 +52,7 @@ OPTIONS = (
     "on_nonfinite",
     "cost",
     "max_memory",
+    "scratch",
 )
 
 

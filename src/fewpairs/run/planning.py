@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from fewpairs.error.estimate import check_target
 from fewpairs.error.interval import as_interval
+from fewpairs.errors import InputError
+from fewpairs.files.scratch import goes_to_disk, send_all_to_disk
 from fewpairs.guides.guides import Guide
 from fewpairs.methods.base import Method
 from fewpairs.methods.catalogue import Chosen, find_method
@@ -30,7 +32,7 @@ from fewpairs.run.arguments import (
     refuse_idle_fold,
 )
 from fewpairs.run.plan import Plan
-from fewpairs.run.pricing import Price, peak_memory
+from fewpairs.run.pricing import Price, peak_memory, peak_memory_beside_disk
 from fewpairs.run.sizing import Size, size_for_one_step, size_for_target
 from fewpairs.run.timing import seconds_per_evaluation
 from fewpairs.similarities.cost import CostOption
@@ -70,7 +72,19 @@ def make_plan(
         size = size_for_target(price, check_target(target_error), budget, put_back=chosen.put_back)
     else:
         size = size_for_one_step(price, landmarks, budget, put_back=chosen.put_back)
+    on_disk = goes_to_disk(oracle.planner.sides, size.landmarks)
+    if on_disk and not chosen.method.streams:
+        raise InputError(
+            f"{size.landmarks:,} columns of {oracle.planner.sides:,} items go to the folder of "
+            f"scratch=, and the method is {chosen.title}.",
+            "It needs several arrays of that size in memory.",
+            'Pass method="nystrom", "skeleton" or "sicur", or leave scratch= out.',
+        )
+    # To draw by weight takes profiles of all items in memory.
+    weighted = weighted and not on_disk
     settled = _plan(oracle, chosen, size, weighted=weighted, fold=fold)
+    if on_disk:
+        send_all_to_disk()
     require_memory(
         settled.memory,
         f"the arrays of a run with {settled.n_landmarks:,} landmarks",
@@ -81,19 +95,23 @@ def make_plan(
 
 def _plan(oracle: Oracle, chosen: Chosen, size: Size, *, weighted: bool, fold: bool) -> Plan:
     price, count = size.price, size.landmarks
+    judged = price.pairs != 0
+    memory = peak_memory(chosen.method, oracle.planner, count, judged=judged)
+    if goes_to_disk(oracle.planner.sides, count):
+        memory = peak_memory_beside_disk(oracle.planner, judged=judged)
     return Plan(
         n_items=oracle.shape[0],
         n_others=None if oracle.square else oracle.shape[1],
         n_landmarks=count,
         error_pairs=price.error_pairs(count),
         symmetry_pairs=price.symmetry_pairs(count),
-        estimates_error=price.pairs != 0,
+        estimates_error=judged,
         weighted=weighted,
         fold=fold,
         allowance=size.allowance,
         evaluations=size.total,
         share=size.total / oracle.planner.price_of_everything,
-        memory=peak_memory(chosen.method, oracle.planner, count, judged=price.pairs != 0),
+        memory=memory,
         title=chosen.title,
         method=chosen.method,
         put_back=chosen.put_back,

@@ -124,7 +124,7 @@ class _DaskWorkers(HiredCrew):
         self._back: queue.SimpleQueue[tuple[int, Any, Any]] = queue.SimpleQueue()
         self._gone: queue.SimpleQueue[tuple[set[str], str]] = queue.SimpleQueue()
         self._workers: dict[str, int] = {}
-        self._seen = self._fault_at = time.monotonic()
+        self._seen = time.monotonic()
         self._closed, self._tidied = False, threading.Event()
         # A client has one handler for each topic, and keeps it when it no longer listens.
         before = getattr(client, "_event_handlers", {}).get(_TOPIC)

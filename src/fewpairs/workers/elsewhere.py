@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any
 
 from fewpairs.workers.dispatch import Crew, dispatch
@@ -47,13 +48,13 @@ class Elsewhere(ABC):
         stopped: Callable[[], bool] | None = None,
     ) -> Iterator[tuple[Any, Any]]:
         """Yield each task with its result; see `Home`."""
+        rest = iter(tasks)
         with self.held():
-            for first in tasks:  # nobody is hired for nothing
+            for first in rest:  # nobody is hired for nothing
                 crew = self._crew_for(work)
                 repeatable = bool(getattr(work, "repeatable", True))
-                all_of_them = _with_first(first, tasks)
-                yield from dispatch(crew, all_of_them, arrived, stopped, repeatable=repeatable)
-                return
+                every = chain([first], rest)
+                yield from dispatch(crew, every, arrived, stopped, repeatable=repeatable)
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -80,8 +81,3 @@ class Elsewhere(ABC):
     @abstractmethod
     def _hire(self, work: Work) -> HiredCrew:
         """Find workers, and send them what they need."""
-
-
-def _with_first(first: Any, others: Iterable[Any]) -> Iterator[Any]:
-    yield first
-    yield from others

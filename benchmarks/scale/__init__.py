@@ -1,0 +1,1 @@
+"""Scale: many workers, many items."""

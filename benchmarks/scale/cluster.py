@@ -1,0 +1,132 @@
+"""Evaluations on a Dask cluster of this machine: time beside local threads, the same numbers.
+
+Two similarities. One sleeps a quarter of a second for each block, so that cores do not matter and
+everything above the ideal is overhead. One is Word Mover's Distance of made-up documents of 60
+words, which needs the cores: blocks of half a second and more. Whole columns are read and nothing
+else is done. Each cell is the best of some runs, after one that is not counted; the cluster is
+started before. "Of local threads" is the time of two threads over that of two workers (half of it
+for four); "of ideal" what the sleeper would take without any overhead. "Plan" is what
+`fewpairs.plan_cluster` says beforehand, less its start. "Here" is the processor time of this
+process, which is client and scheduler, for each block that sleeps. What was read is compared with
+what the threads have read, bit by bit. Writes docs/tables/cluster.md.
+
+    python -m benchmarks.scale.cluster [--quick]
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import numpy as np
+
+import fewpairs as fp
+from benchmarks.shared.command import arguments
+from benchmarks.shared.tables import publish, table
+
+SECONDS = 0.25
+#: As in run/scaling.py: a cluster that is there already needs no start.
+START = 2.0
+
+
+class Sleeper(fp.Similarity):
+    """exp(−|a − b|), a quarter of a second for each block."""
+
+    name, symmetric, block_size = "sleeper", True, (100, 20)
+
+    def block(self, left, right):
+        """Sleep, and compare."""
+        time.sleep(SECONDS)
+        return np.exp(-np.abs(np.subtract.outer(left, right)))
+
+
+def sleeping(quick: bool):
+    n = 1600 if quick else 6400
+    return np.random.default_rng(0).random(n), Sleeper(), 20, SECONDS / 2000
+
+
+def moving(quick: bool):
+    rng = np.random.default_rng(0)
+    words = [f"w{k}" for k in range(2000)]
+    vectors = fp.WordVectors(words, rng.normal(size=(2000, 50)))
+    texts = [" ".join(rng.choice(words, 60)) for _ in range(500 if quick else 2000)]
+    return texts, fp.WordMover(vectors, gamma=0.1), 40 if quick else 160, None
+
+
+def timed(case, runs: int, **how):
+    """Best time of some runs, and the columns, which must not change."""
+    items, similarity, landmarks, _ = case
+    best, found, spent = np.inf, None, 0.0
+    for k in range(runs + 1):
+        oracle = fp.Oracle(items, similarity, others=items[:landmarks], **how)
+        begun, busy = time.perf_counter(), time.process_time()
+        columns = oracle.columns(range(landmarks))
+        took, spent = time.perf_counter() - begun, time.process_time() - busy
+        if found is not None and not np.array_equal(columns, found):
+            sys.exit("the numbers differ")
+        found = columns
+        best = min(best, took) if k else np.inf
+    return best, found, oracle.evaluations, spent
+
+
+def compare(found, exact) -> None:
+    if not np.array_equal(found, exact):
+        sys.exit("the numbers differ from those of threads")
+
+
+def main() -> None:
+    from distributed import Client, LocalCluster
+
+    options = arguments(__doc__).parse_args()
+    runs = 1 if options.quick else 3
+    rows = []
+    for name, make in (("sleeping", sleeping), ("Word Mover's", moving)):
+        case = make(options.quick)
+        threads, exact, evaluations, _ = timed(case, runs, n_jobs=2)
+        each = case[3] or 2 * threads / evaluations
+        rows.append([name, "2 threads", f"{threads:.2f}", *[""] * 4])
+        for workers in (2, 4) if case[3] else (2,):
+            with (
+                LocalCluster(
+                    n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs=50
+                ) as cluster,
+                Client(cluster) as client,
+            ):
+                took, found, _, spent = timed(case, runs, client=client)
+            compare(found, exact)
+            plan = fp.plan_cluster(
+                len(case[0]),
+                workers=workers,
+                seconds_per_pair=each,
+                landmarks=case[2],
+                evaluations=evaluations,
+            )
+            ideal = evaluations * each / workers if case[3] else None
+            rows.append(
+                [
+                    name,
+                    f"{workers} Dask workers",
+                    f"{took:.2f}",
+                    f"{2 * threads / workers / took:.0%}",
+                    "" if ideal is None else f"{ideal / took:.0%}",
+                    f"{plan.seconds - START:.2f}",
+                    "" if ideal is None else f"{1000 * spent * 2000 / evaluations:.1f}",
+                ]
+            )
+        with_processes, found, *_ = timed(case, runs, n_jobs=2, workers="processes")
+        compare(found, exact)
+        rows.append([name, "2 processes", f"{with_processes:.2f}", *[""] * 4])
+    headings = ("similarity", "home", "seconds", "of local threads", "of ideal", "plan, s")
+    headings = (*headings, "here, ms a block")
+    text = table(headings, rows)
+    print(text)
+    about = (
+        "# A cluster of this machine\n\n`python -m benchmarks.scale.cluster`: what was read was "
+        "the same to the last bit in every row. Processes are started within the time, a cluster "
+        "before it.\n\n"
+    )
+    publish("cluster", about + text, quick=options.quick)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""Columns that do not fit are kept on disk, in single precision, and leave nothing behind."""
+
+from __future__ import annotations
+
+import gc
+
+import numpy as np
+import pytest
+
+import fewpairs as fp
+from fewpairs.errors import InputError, MemoryCeilingError
+from fewpairs.files import scratch
+
+N, S = 30_000, 60
+#: Columns take 14.4 MB: more than a quarter of this. Pools of pairs take 40.
+CEILING = "45 MB"
+#: What a run on disk does, done in memory.
+PLAIN = {"method": "nystrom", "error_draw": "uniform", "threshold": S * 1.2e-7}
+
+
+@pytest.fixture(scope="module")
+def points():
+    return np.random.default_rng(0).random((N, 3))
+
+
+def run(points, **how):
+    near = fp.VectorSimilarity("laplacian", gamma=1.0)
+    return fp.approximate(points, near, landmarks=S, random_state=0, **how)
+
+
+@pytest.fixture(scope="module")
+def plain(points):
+    return run(points, **PLAIN)
+
+
+@pytest.fixture
+def on_disk(points, tmp_path):
+    return run(points, method="nystrom", max_memory=CEILING, scratch=tmp_path)
+
+
+def is_on_disk(array):
+    return scratch._folder_of(array) is not None
+
+
+def test_the_factors_are_on_disk_and_the_same_but_for_rounding(on_disk, plain):
+    assert is_on_disk(on_disk.left)
+    assert on_disk.left.dtype == np.float32
+    np.testing.assert_array_equal(on_disk.left, plain.left.astype(np.float32))
+    assert on_disk.evaluations == plain.evaluations
+    i, j = np.random.default_rng(1).integers(N, size=(2, 500))
+    np.testing.assert_allclose(on_disk.entries(i, j), plain.entries(i, j), atol=1e-4)
+    assert on_disk.error.value == pytest.approx(plain.error.value, rel=1e-3)
+
+
+def test_what_is_read_from_disk_is_what_its_factors_say(on_disk):
+    exact = fp.FactoredMatrix(on_disk.left.astype(np.float64), on_disk.core)
+    x = np.random.default_rng(2).normal(size=(N, 2))
+    np.testing.assert_allclose(on_disk @ x, exact @ x, rtol=1e-9)
+    np.testing.assert_allclose(on_disk @ x[:, 0], exact @ x[:, 0], rtol=1e-9)
+    np.testing.assert_allclose(on_disk[17], exact[17], atol=1e-12)
+    np.testing.assert_allclose(
+        on_disk.nearest(17, 5, rerank=0).similarities,
+        exact.nearest(17, 5, rerank=0).similarities,
+        atol=1e-12,
+    )
+    mine, other = on_disk.embedding(psd=True), exact.embedding(psd=True)
+    np.testing.assert_allclose(mine[:50] @ mine[50:90].T, other[:50] @ other[50:90].T, atol=1e-9)
+
+
+def test_new_items_stay_on_disk(on_disk, plain):
+    new = np.random.default_rng(3).random((5, 3))
+    larger = on_disk.extend(new)
+    assert is_on_disk(larger.left)
+    assert larger.shape == (N + 5, N + 5)
+    np.testing.assert_array_equal(larger.left[:N], on_disk.left)
+    np.testing.assert_allclose(larger[N], plain.extend(new)[N], atol=1e-4)
+
+
+def test_nothing_is_left_in_the_folder(points, tmp_path):
+    matrix = run(points, method="nystrom", max_memory=CEILING, scratch=tmp_path)
+    assert not list(tmp_path.iterdir())  # it has no name from the beginning
+    matrix.save(tmp_path / "m.fewpairs")
+    again = fp.load(tmp_path / "m.fewpairs")
+    np.testing.assert_array_equal(again.left, matrix.left)
+    del matrix
+    gc.collect()
+    assert [path.name for path in tmp_path.iterdir()] == ["m.fewpairs"]
+
+
+def test_rows_and_columns_go_to_disk_where_they_differ(points, tmp_path):
+    def lopsided(left, right):
+        gaps = left[:, None, 0] - right[None, :, 0]
+        return np.exp(-(gaps**2)) * (1 + left[:, :1])
+
+    given = fp.similarity(lopsided, kind="block", symmetric=False)
+    matrix = fp.approximate(
+        points,
+        given,
+        landmarks=S,
+        method="sicur",
+        random_state=0,
+        max_memory=CEILING,
+        scratch=tmp_path,
+    )
+    assert is_on_disk(matrix.left)
+    assert is_on_disk(matrix.right)
+    some = np.arange(0, N, 1000)
+    exact = lopsided(points[some], points[some])
+    np.testing.assert_allclose(matrix.entries(some[:, None], some[None, :]), exact, atol=1e-3)
+
+
+def test_a_small_run_stays_in_memory_and_is_exact(points, tmp_path, plain):
+    matrix = run(
+        points, method="nystrom", error_draw="uniform", threshold=S * 1.2e-7, scratch=tmp_path
+    )
+    assert not is_on_disk(matrix.left)
+    np.testing.assert_array_equal(matrix.left, plain.left)
+
+
+def test_what_cannot_be_is_refused_before_anything_is_paid(points, tmp_path, monkeypatch):
+    with pytest.raises(InputError, match='method="nystrom"'):
+        run(points, max_memory=CEILING, scratch=tmp_path)
+    with pytest.raises(InputError, match="no folder"):
+        run(points, method="nystrom", max_memory=CEILING, scratch=tmp_path / "none")
+    with pytest.raises(MemoryCeilingError):
+        run(points, method="nystrom", max_memory="10 MB")
+    small = type("Usage", (), {"free": 1000})
+    monkeypatch.setattr(scratch.shutil, "disk_usage", lambda folder: small)
+    with pytest.raises(MemoryCeilingError, match="1 kB are free"):
+        run(points, method="nystrom", max_memory=CEILING, scratch=tmp_path)
