@@ -521,6 +521,15 @@ def test_a_budget_of_averaged_groups_is_a_number_of_evaluations(budget):
         found.averaged_groups(budget)
 
 
+@pytest.mark.parametrize("power", [-1000, 0, 1023])
+def test_average_linkage_of_found_pairs_does_not_depend_on_the_scale(power):
+    dense = np.ldexp(2 * blobs(60) - 1, power)
+    threshold = float(np.ldexp(0.1, power))
+    found = fp.find_pairs(range(60), fp.Precomputed(dense), above=threshold, random_state=0)
+    exact = exact_clusters(2 * blobs(60) - 1, 0.1)
+    assert adjusted_rand_score(found.averaged_groups(), exact) == 1
+
+
 def test_linked_items_without_a_value_count_as_far():
     dense = np.eye(4)
     for (i, j), value in {(0, 1): 0.9, (1, 2): 0.8, (2, 3): 0.8, (0, 2): np.nan}.items():
