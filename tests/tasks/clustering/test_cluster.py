@@ -242,8 +242,9 @@ def test_all_single_items_have_no_precision_to_state():
 
 
 def test_thresholds_that_a_similarity_cannot_reach_are_refused():
-    with pytest.raises(fp.errors.InputError, match="lies between 0 and 1"):
+    with pytest.raises(fp.errors.InputError, match="lies between 0 and 1") as refused:
         fp.cluster(["a", "b", "c"], fp.StringSimilarity(), threshold=1.5)
+    assert "above=" not in str(refused.value)  # an argument that cluster does not have
 
 
 @pytest.mark.parametrize(
