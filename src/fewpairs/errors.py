@@ -265,6 +265,10 @@ class RecallMissedWarning(FewpairsWarning):
     """An answer without a budget ended before it could state the recall that was asked for."""
 
 
+class NothingLearntWarning(FewpairsWarning):
+    """A model that was trained ranks the pairs that were put aside no better than chance."""
+
+
 class NeighborsCutWarning(FewpairsWarning):
     """More neighbours were asked for than there are other items."""
 

@@ -104,7 +104,7 @@ def test_a_guide_of_zeros_is_refused_before_anything_is_evaluated(nothing):
     similarity = fp.similarity(untouched, kind="pair", symmetric=True)
     for call in (
         lambda: fp.approximate(OLD, similarity, guide=nothing, budget=0.1),
-        lambda: fp.find_pairs(OLD, similarity, guide=[nothing], above=0.5),
+        lambda: fp.approximate(OLD, similarity, guide=[nothing], budget=0.1),
         lambda: fp.cluster(OLD, similarity, guide=nothing, threshold=0.5, budget=0.2),
     ):
         with pytest.raises(InputError, match="guide 1 has nothing but zeros: 260 rows"):

@@ -8,7 +8,7 @@ from examples import Counter, asymmetric_matrix, symmetric_matrix
 from factored.test_extension import NEW, N, made, setting
 
 import fewpairs as fp
-from fewpairs.errors import InputError, NotAttachedError
+from fewpairs.errors import BudgetError, InputError, NotAttachedError
 from fewpairs.factored import search
 
 KINDS = ("pair", "pairs", "block")
@@ -243,3 +243,38 @@ def test_pairs_that_are_skipped_are_no_neighbours_and_count(kind):
     gone = set(columns[np.isnan(K.paid_in_row(own, columns))].tolist()) - {own}
     assert gone
     assert not gone & set(K.nearest(own, k=69, budget=70).indices.tolist())
+
+
+@pytest.mark.parametrize("one", [True, False])
+def test_money_is_a_budget_of_all_queries_together(one):
+    matrix = symmetric_matrix(120, rank=6)
+    counter = Counter(matrix)
+    similarity = counter.similarity("pairs", cost="0.01 USD")
+    K = fp.approximate(range(100), similarity, landmarks=15, error_pairs=0, random_state=0)
+    counter.asked.clear()
+    new = np.arange(100, 120)
+    if one:
+        near, plain = K.nearest(item=110, k=5, budget="0.30 USD"), 30
+        again = K.nearest(item=110, k=5, budget=plain)
+        assert K.nearest(3, k=5, budget="0.10 USD").evaluations == 10
+    else:
+        near, plain = K.search(new, k=5, budget="2.59 USD"), 12  # 259 of 20 queries
+        again = K.search(new, k=5, budget=plain)
+    assert near.evaluations == again.evaluations == plain * (1 if one else 20)
+    np.testing.assert_array_equal(near.indices, again.indices)
+
+
+def test_money_that_buys_nothing_is_refused_before_anything_is_bought():
+    K, counter, new = counted()
+    for ask in (lambda b: K.search(new, k=5, budget=b), lambda b: K.nearest(2, k=5, budget=b)):
+        with pytest.raises(BudgetError, match="nobody has said what an evaluation costs"):
+            ask("5 USD")
+    with pytest.raises(BudgetError, match="A text is an amount of money"):
+        K.search(new, k=5, budget="plenty")
+    priced = fp.approximate(
+        range(100), counter.similarity("pairs", cost="1 USD"), landmarks=15, error_pairs=0
+    )
+    counter.asked.clear()
+    with pytest.raises(InputError, match="4 evaluations of each item pays for fewer than k=5"):
+        priced.search(new, k=5, budget="99 USD")
+    assert not counter.asked

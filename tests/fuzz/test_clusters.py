@@ -215,7 +215,10 @@ def check_statement(clusters, mean, at, *, below):
             tally(kind, stated, true)
 
 
-@given(matrix=ordinary, share=shares, between=st.booleans(), below=st.booleans())
+@given(
+    matrix=matrices(least=2, most=min(MOST_ITEMS, 100)), share=shares, between=st.booleans(),
+    below=st.booleans(),
+)  # fmt: skip
 def test_groups_of_found_pairs_are_those_of_all_pairs(matrix, share, between, below):
     exact, n = matrix.make(), matrix.n
     mean = exact / 2 + exact.T / 2

@@ -619,6 +619,15 @@ def test_settings_that_change_scores_are_part_of_what_a_journal_knows(tmp_path):
     assert same == known(lambda network, _: setattr(network.config, "_name_or_path", "there"))
 
 
+def test_what_a_later_library_says_of_every_model_makes_no_other_model(tmp_path, monkeypatch):
+    network, tokenizer = tiny.network(), tiny.tokenizer(tmp_path)
+    before = fp.CrossEncoder(network, tokenizer=tokenizer).fingerprint
+    base = next(kind for kind in type(network.config).__mro__ if "to_diff_dict" in vars(kind))
+    said = base.to_dict
+    monkeypatch.setattr(base, "to_dict", lambda self: said(self) | {"news_of_version_9": 1})
+    assert fp.CrossEncoder(network, tokenizer=tokenizer).fingerprint == before
+
+
 def test_half_a_character_is_refused(tmp_path):
     model = fp.CrossEncoder(tiny.network(), tokenizer=tiny.tokenizer(tmp_path))
     with pytest.raises(InputError, match="half a character"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -12,10 +13,12 @@ from fewpairs.errors import (
     FewpairsError,
     InputError,
     MissingExtraError,
+    NothingLearntWarning,
     StoppedError,
     UnwritableError,
 )
 from fewpairs.tasks.finetuning.examples import divided, read_examples
+from fewpairs.tasks.finetuning.finetune import _warn_of_chance
 
 WORDS = "one two three four five red blue ape cat the".split()
 #: A pair counts where the first text begins with one of two words: something that can be learned.
@@ -277,9 +280,23 @@ def test_batches_hold_all_pairs_at_random_each_of_similar_length():
 
 
 def test_a_model_of_degrees_is_judged_by_ranks_even_of_labels(base, tmp_path):
-    made = quick(base, tmp_path / "a", validation=(PAIRS, [5.0 * label for label in LABELS]))
+    labels = [5.0 * label for label in LABELS]
+    # One epoch of a tiny network learns nothing, and that is told.
+    with pytest.warns(NothingLearntWarning, match="the 72 pairs .* no better than chance"):
+        made = quick(base, tmp_path / "a", validation=(PAIRS, labels))
+    assert made.folder.is_dir()
     assert made.scores.f1 is None
     assert made.scores.n_pairs == 72
+
+
+@pytest.mark.parametrize(("spearman", "count", "told"), [
+    (0.1, 100, True), (0.2, 100, False), (float("nan"), 100, True), (-1.0, 9, False),
+])  # fmt: skip
+def test_a_model_that_is_no_better_than_chance_is_told(spearman, count, told):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        _warn_of_chance(spearman, count)
+    assert [w.category for w in caught] == [NothingLearntWarning] * told
 
 
 def test_a_model_that_was_passed_is_not_changed(tmp_path):

@@ -40,7 +40,7 @@ class Answers(Buying):
         *,
         item: Any = None,
         rerank: int | None = None,
-        budget: int | None = None,
+        budget: int | str | None = None,
         journal: JournalOption = None,
     ) -> Neighbors:
         """Return the k most similar items.
@@ -59,9 +59,10 @@ class Answers(Buying):
             How many of the best candidates are evaluated exactly (at least k), and counted. By
             default max(50, 10·k) where the matrix holds items and similarity, else none; 0 leaves
             it at the factored scores.
-        budget : int, optional
-            What it may cost in all, instead: the most promising are evaluated, round by round, as
-            `search` does for many new items. A new item is then not compared with landmarks.
+        budget : int or str, optional
+            What it may cost in all, instead, in evaluations or as money ("0.05 USD"): the most
+            promising are evaluated, round by round, as `search` does for many new items. A new item
+            is then not compared with landmarks.
         journal : str, Path or Journal, optional
             Folder in which evaluations are looked up and written down.
 
@@ -86,7 +87,7 @@ class Answers(Buying):
         queries: Any,
         k: int = 10,
         *,
-        budget: int,
+        budget: int | str,
         rounds: int = ROUNDS,
         guide: Any = None,
         n_jobs: int = 1,
@@ -104,8 +105,9 @@ class Answers(Buying):
         queries : sequence
             New items.
         k : int, default=10
-        budget : int
-            Evaluations of each of them. What is compared with a journal counts among them.
+        budget : int or str
+            Evaluations of each of them; or money for all of them together, as in "5 USD", where the
+            similarity has a `cost`. What is compared with a journal counts among them.
         rounds : int, default=5
             More find a little more, but each waits for the one before.
         guide : array, encoder, or list of these, optional

@@ -39,7 +39,7 @@ def nearest(
     *,
     item: Any,
     rerank: int | None,
-    budget: int | None = None,
+    budget: int | str | None = None,
 ) -> Ranking:
     """Find the neighbours of one item of the matrix, or of a new one; see `FactoredMatrix`."""
     _check(index, k, item=item, rerank=rerank, budget=budget)
@@ -135,7 +135,9 @@ def check_numbers(k: Any, rerank: Any) -> None:
         )
 
 
-def _nearest_within(matrix: Answers, index: int | None, item: Any, k: int, budget: int) -> Ranking:
+def _nearest_within(
+    matrix: Answers, index: int | None, item: Any, k: int, budget: int | str
+) -> Ranking:
     """Spend a budget on the most promising, in rounds."""
     if index is not None:
         return Ranking(*search_row(matrix, index, k, budget))

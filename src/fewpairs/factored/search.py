@@ -18,6 +18,7 @@ from fewpairs.errors import InputError
 from fewpairs.factored.extension import NewRows, rows_of_new, squares_of_new
 from fewpairs.factored.rounds import Rounds
 from fewpairs.numerics import largest, parts
+from fewpairs.similarities.cost import evaluations_for
 
 if TYPE_CHECKING:
     from fewpairs.factored.answers import Answers
@@ -47,7 +48,7 @@ def search(
     matrix: Answers,
     queries: Any,
     k: int,
-    budget: int,
+    budget: int | str,
     *,
     rounds: int = ROUNDS,
     guide: Any = None,
@@ -62,8 +63,14 @@ def search(
         Best first; -1 and NaN where fewer than k have a value.
     evaluations : int
     """
-    check_search(k, budget, rounds)
     source = matrix.source
+    grown = None
+    if isinstance(budget, str):  # of all of them together
+        check_search(k, 1, rounds)
+        grown = source.compare(queries, most=0)
+        budget = in_evaluations(matrix, budget) // max(len(grown.new), 1)
+    else:
+        check_search(k, budget, rounds)
     source.refuse_without_landmarks()
     price, width = source.price_of_entry, matrix.shape[1]
     count, k = min(int(budget) // price, width), min(int(k), width)
@@ -74,7 +81,7 @@ def search(
             "Only what was evaluated can be a neighbour.",
             f"Pass a budget of at least {k * price}.",
         )
-    grown = source.compare(queries, most=0)
+    grown = source.compare(queries, most=0) if grown is None else grown
     everything = int(budget) * len(grown.new)
     asked = Rounds(
         source, grown.new, np.arange(width), everything, n_jobs=n_jobs, progress=progress
@@ -93,8 +100,19 @@ def search(
     return places, values, asked.evaluations
 
 
-def search_row(matrix: Answers, index: int, k: int, budget: int) -> tuple[IntArray, FloatArray]:
+def in_evaluations(matrix: Answers, budget: int | str) -> int:
+    """Return a budget as a number of evaluations, where it is money."""
+    if not isinstance(budget, str):
+        return budget
+    similarity = matrix.source.similarity
+    return evaluations_for(budget, None if similarity is None else similarity.cost)
+
+
+def search_row(
+    matrix: Answers, index: int, k: int, budget: int | str
+) -> tuple[IntArray, FloatArray]:
     """Find the best columns of one of the matrix's own rows, from what is known of it already."""
+    budget = in_evaluations(matrix, budget)
     check_search(k, budget, ROUNDS)
     matrix.source.refuse_without_landmarks()
     everyone = np.arange(matrix.shape[1])

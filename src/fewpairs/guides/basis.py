@@ -44,6 +44,8 @@ def leading_directions(table: Any) -> Basis | None:
     if min(table.shape) <= DIMENSIONS:
         return None
     used = np.unique(sp.coo_array(table).col).astype(np.int64)
+    if not len(used):  # nothing but zeros has no directions
+        return Basis(used, np.zeros((0, DIMENSIONS)), int(table.shape[1]))
     from sklearn.decomposition import TruncatedSVD  # noqa: PLC0415 - takes a second to load
 
     # The seed is fixed: a guide is a function of the items.

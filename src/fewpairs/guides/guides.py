@@ -58,7 +58,8 @@ def as_guides(
     similarity : Similarity
         May offer guides of its own, by a method ``guides(items)``.
     cosines : bool, default=False
-        Leave out, of what "auto" finds, all but inner products of unit vectors.
+        For a matrix: leave out, of what "auto" finds, all but inner products of unit vectors, and
+        refuse a guide of zeros.
 
     Returns
     -------
@@ -77,7 +78,21 @@ def as_guides(
         found = _automatic(items, others, similarity)
         return [one for one in found if not (cosines and one.distances)]
     each = each_guide(guide)
-    return [_one(part, f"guide {k + 1}", items, others) for k, part in enumerate(each)]
+    made = [_one(part, f"guide {k + 1}", items, others) for k, part in enumerate(each)]
+    if cosines:
+        _refuse_nothing(made)
+    return made
+
+
+def _refuse_nothing(guides: list[Guide]) -> None:
+    """Refuse a guide of zeros: a search learns what it is worth, a matrix would be made of it."""
+    for guide in guides:
+        if not (guide.left.any() or guide.right.any()):
+            raise InputError(
+                f"{guide.name} has nothing but zeros: {len(guide.left):,} rows.",
+                "Products with them say nothing.",
+                "Pass vectors that tell the items apart, or leave the guide out.",
+            )
 
 
 def each_guide(guide: Any) -> list[Any]:
@@ -244,12 +259,6 @@ def _one(guide: Any, name: str, items: Items, others: Items | None) -> Guide:
             "Their inner products must have a meaning.",
             "Make both with the same encoder.",
         )
-    if not any(_says_something(side) for side in (first, second)):
-        raise InputError(
-            f"{name} has nothing but zeros: {first.shape[0]:,} rows of {first.shape[1]} columns.",
-            "Products with them say nothing.",
-            "Pass vectors that tell the items apart, or leave the guide out.",
-        )
     directions: Basis | None = None
     if sp.issparse(first) or sp.issparse(second):
         # Along the same directions on both sides, or products would mean nothing.
@@ -300,10 +309,6 @@ def _checked(vectors: Any, name: str, count: int) -> Any:
             "Fill them before the run.",
         )
     return table
-
-
-def _says_something(table: Any) -> bool:
-    return bool(np.any(table.data if sp.issparse(table) else table))
 
 
 def unit_rows(vectors: Any) -> SingleArray:

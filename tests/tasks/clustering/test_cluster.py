@@ -242,8 +242,9 @@ def test_all_single_items_have_no_precision_to_state():
 
 
 def test_thresholds_that_a_similarity_cannot_reach_are_refused():
-    with pytest.raises(fp.errors.InputError, match="lies between 0 and 1"):
+    with pytest.raises(fp.errors.InputError, match="lies between 0 and 1") as refused:
         fp.cluster(["a", "b", "c"], fp.StringSimilarity(), threshold=1.5)
+    assert "above=" not in str(refused.value)  # an argument that cluster does not have
 
 
 @pytest.mark.parametrize(
@@ -519,6 +520,15 @@ def test_a_budget_of_averaged_groups_is_a_number_of_evaluations(budget):
     found = fp.find_pairs(range(60), fp.Precomputed(blobs(60)), above=0.5, random_state=0)
     with pytest.raises(fp.errors.BudgetError, match="how many more evaluations"):
         found.averaged_groups(budget)
+
+
+@pytest.mark.parametrize("power", [-1000, 0, 1023])
+def test_average_linkage_of_found_pairs_does_not_depend_on_the_scale(power):
+    dense = np.ldexp(2 * blobs(60) - 1, power)
+    threshold = float(np.ldexp(0.1, power))
+    found = fp.find_pairs(range(60), fp.Precomputed(dense), above=threshold, random_state=0)
+    exact = exact_clusters(2 * blobs(60) - 1, 0.1)
+    assert adjusted_rand_score(found.averaged_groups(), exact) == 1
 
 
 def test_linked_items_without_a_value_count_as_far():

@@ -371,3 +371,21 @@ def test_landmarks_with_themselves_are_paid_for_out_of_the_budget(steered, allow
     left = allowed - run.spent["symmetry"] - 10
     assert steered[1].allowed == (left if allowed < size else size)
     assert len(counter.asked) <= allowed
+
+
+@pytest.mark.parametrize("checked", [True, False])
+def test_the_end_of_a_search_does_not_depend_on_where_blind_pairs_lie(monkeypatch, checked):
+    # Eight pairs were asked for in both orders before: to draw some of these costs less.
+    counter, guides = groups()
+    run = run_of(counter, allowed=3000)
+    oracle, universe = run._oracle, run._universe
+    with oracle.run(3000, np.random.default_rng(0)):
+        run._check_symmetry()
+        asked = np.unique(universe.keys(*np.array(counter.asked).T))
+        assert len(asked) == 8
+        search = Search(oracle, universe, MATCH, guides, np.random.default_rng(1))
+        others = np.setdiff1d(universe.everything(), asked)
+        keys = np.sort(np.r_[asked if checked else others[:8], others[100:192]])
+        monkeypatch.setattr(Universe, "draw", lambda *_: keys)
+        run._draw(search, 100)
+        assert run._left_to_reach(search) == 3000 - 100 - run.spent["symmetry"]

@@ -172,7 +172,9 @@ def _checksum(tokenizer: Any, config: Any, digest: Any) -> str:
         facts = json.loads(backend.to_str()) | {"padding": None, "truncation": None}
     else:
         facts = {"class": type(tokenizer).__name__, "vocabulary": tokenizer.get_vocab()}
-    said = config.to_dict() if hasattr(config, "to_dict") else {}
+    # Not what is true of any model by default: a later version of the library knows more of that,
+    # and would make another model of the same one.
+    said = config.to_diff_dict() if hasattr(config, "to_diff_dict") else {}
     facts["settings"] = {name: said[name] for name in said if name not in _UNSCORED}
     for side in ("truncation_side", "padding_side"):
         facts[side] = getattr(tokenizer, side, "right")

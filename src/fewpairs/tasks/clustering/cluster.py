@@ -304,7 +304,8 @@ class _Run:
         n = self.oracle.shape[0]
         if allowed >= everything:
             # Nobody follows a guide then, but one that makes no sense is told all the same.
-            as_guides(_given(self.guide), self.oracle.items, None, self.oracle.similarity)
+            oracle = self.oracle
+            as_guides(_given(self.guide), oracle.items, None, oracle.similarity, cosines=True)
             return approximate(self.oracle, landmarks=n, error_pairs=0, random_state=seed)
         share = int(_FOR_MATRIX * allowed)
         try:

@@ -11,12 +11,14 @@ from scipy.cluster.hierarchy import fcluster, linkage
 
 from fewpairs.arrays import IntArray, is_whole
 from fewpairs.errors import BudgetError, InputError
+from fewpairs.numerics import exponent
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.parallel import require_memory
 from fewpairs.tasks.clustering.pairs import mean_of_orders
 from fewpairs.tasks.matching.found import Found
 
-#: Averages that miss the threshold by this share of the largest value miss it by rounding.
+#: Averages that miss the threshold by less, where the largest entries are about 1, miss it by
+#: rounding.
 _ROUNDING = 1e-12
 
 
@@ -55,8 +57,13 @@ def groups_by_average(found: Found, budget: int | None = None) -> IntArray:
     values = sign * mean_of_orders(found.oracle, rows, columns)
     # A pair without a value counts as far.
     values = np.where(np.isnan(values), np.nanmin(values), values)
+    # To the size of 1, digit by digit: differences of huge numbers would be infinite.
+    power = exponent(values)
+    values = np.ldexp(values, -power)
+    with np.errstate(over="ignore", under="ignore"):  # nothing, or everything, reaches it then
+        at = float(np.ldexp(sign * found.threshold.at, -power))
     top = float(values.max())
-    cut = top - sign * found.threshold.at + _ROUNDING * max(float(np.abs(values).max()), 1e-300)
+    cut = top - at + _ROUNDING
     labels = np.arange(len(linked))
     begin = 0
     for some in several:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fewpairs.arrays import RandomState, generator, is_number, is_whole
-from fewpairs.errors import InputError
+from fewpairs.errors import InputError, NothingLearntWarning, warn
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.similarities.transformers.joining import PairTokenizer, longest
 from fewpairs.tasks.finetuning.base import (
@@ -29,6 +29,11 @@ from fewpairs.tasks.pairs import PairScores
 
 if TYPE_CHECKING:
     from fewpairs.tasks.finetuning.epochs import Epoch
+
+
+#: Deviations of a rank correlation that chance alone exceeds one time in twenty; of fewer pairs
+#: nobody can tell.
+_BY_CHANCE, _FEWEST_JUDGES = 1.645, 10
 
 
 @dataclass(frozen=True)
@@ -164,7 +169,22 @@ def finetune_cross_encoder(
         schedule = taught.Schedule(int(epochs), int(batch_size), float(learning_rate), patience)
         done, best = taught.Training(placed, joining, schedule, train, held).run(rng, progress)
     save(network, own, folder, most)
-    return Finetuned(folder, tuple(done), best, ends)
+    made = Finetuned(folder, tuple(done), best, ends)
+    if held is not None and made.scores is not None:
+        _warn_of_chance(made.scores.spearman, len(held))
+    return made
+
+
+def _warn_of_chance(spearman: float, count: int) -> None:
+    """Say so if chance alone would rank so many pairs as well, one time in twenty or more."""
+    if count >= _FEWEST_JUDGES and not spearman * (count - 1) ** 0.5 > _BY_CHANCE:
+        warn(
+            NothingLearntWarning(
+                f"the model ranks the {count:,} pairs that were put aside no better than chance: "
+                f"Spearman's coefficient is {spearman:.2f}. It was written all the same. Train for "
+                "more epochs, with another learning_rate or more pairs, or look at the labels."
+            )
+        )
 
 
 def _examples(

@@ -50,6 +50,11 @@ class Drawing:
         return bool(self._draws)
 
     @property
+    def count(self) -> int:
+        """Number of blind pairs."""
+        return sum(len(blind.keys) for blind in self._draws)
+
+    @property
     def first(self) -> Blind:
         """The first draw, which decides how long the search goes on."""
         return self._draws[0]

@@ -228,8 +228,10 @@ class Run:
         """
         if self._allowed >= self._universe.size:
             return search.left
-        beside = self.spent["symmetry"] + self._price_of_lines + self.spent["blind"]
-        return self._allowed - search.ranked - beside // self._oracle.planner.per_entry
+        beside = self.spent["symmetry"] + self._price_of_lines
+        # Not what the blind pairs have cost: some may have been asked for before, in both orders.
+        drawn = self._drawing.count
+        return self._allowed - search.ranked - drawn - beside // self._oracle.planner.per_entry
 
     def _charged(
         self, purpose: str, action: Callable[_P, _R], *args: _P.args, **kwargs: _P.kwargs

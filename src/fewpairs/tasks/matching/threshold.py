@@ -61,7 +61,7 @@ class Threshold(NamedTuple):
                 f"the threshold is {self.at:g}, and {similarity.name} lies between {low:g} and "
                 f"{high:g}.",
                 "All pairs would match, or none.",
-                f"Pass a number between {low:g} and {high:g}, for example above=0.9.",
+                f"Pass a number between {low:g} and {high:g}.",
             )
 
     def holds(self, values: FloatArray) -> BoolArray:
