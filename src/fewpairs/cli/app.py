@@ -8,10 +8,13 @@ from typing import Annotated
 import typer
 
 from fewpairs import __version__
+from fewpairs.cli.examples import epilog
+from fewpairs.cli.grouping import cluster, dedupe
 from fewpairs.cli.journal import journal
-from fewpairs.cli.matching import cluster, dedupe, match, neighbors
-from fewpairs.cli.matrices import approximate, plan, query, report
+from fewpairs.cli.matching import match, neighbors
+from fewpairs.cli.matrices import approximate, inspect, plan
 from fewpairs.cli.messages import for_typing, told
+from fewpairs.cli.reading import query, report
 from fewpairs.cli.words import vectors
 from fewpairs.errors import FewpairsError
 
@@ -24,9 +27,8 @@ def demo() -> None:
 
 
 app = typer.Typer(
-    help="The whole similarity matrix from a few pairs.",
+    help="The whole similarity matrix from a few pairs. Begin with: fewpairs demo",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
 )
 
@@ -40,8 +42,10 @@ def _first(
         raise typer.Exit
 
 
-for command in (demo, match, dedupe, cluster, neighbors, plan, approximate, query, report, vectors):
-    app.command()(command)
+_ON_TABLES = (match, dedupe, cluster, neighbors)
+_ON_MATRICES = (inspect, plan, approximate, query, report)
+for command in (demo, *_ON_TABLES, *_ON_MATRICES, vectors):
+    app.command(epilog=epilog(command.__name__))(command)
 app.add_typer(journal, name="journal")
 
 

@@ -14,12 +14,13 @@ from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.items.ids import Ids, ids_of_one_set, read_ids
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
+from fewpairs.oracle.planner import Planner
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import max_memory as memory_below
 from fewpairs.run.approximate import approximate
 from fewpairs.run.arguments import as_oracle, evaluations_of
 from fewpairs.similarities.base import declared
-from fewpairs.similarities.cost import CostOption
+from fewpairs.similarities.cost import Cost, CostOption
 from fewpairs.similarities.patience import WhenMissing
 from fewpairs.similarities.symmetrized import Symmetrized
 from fewpairs.tasks.clustering.clusters import Clusters
@@ -232,6 +233,14 @@ def _single_items(n: int, where: Threshold, ids: Ids) -> Clusters:
     )
 
 
+def allowance(planner: Planner, n: int, budget: float | str | None, cost: Cost | None) -> int:
+    """Return how many evaluations may be spent: those of a budget, or so many for each item."""
+    everything = planner.price_of_everything
+    if budget is None:
+        return min(_FOR_EACH_ITEM * n * planner.per_entry, everything)
+    return evaluations_of(budget, everything, cost)
+
+
 @dataclass(frozen=True, eq=False)
 class _Run:
     """One run: a matrix, decisions, a statement."""
@@ -248,9 +257,7 @@ class _Run:
             return _single_items(n, where, self.ids)
         planner = oracle.planner
         everything = planner.price_of_everything
-        allowed = min(_FOR_EACH_ITEM * n * planner.per_entry, everything)
-        if budget is not None:
-            allowed = evaluations_of(budget, everything, planner.cost)
+        allowed = allowance(planner, n, budget, planner.cost)
         rng = oracle.generator(random_state, "cluster")
         matrix = self._matrix(allowed, everything, rng)
         noise = noise_of(matrix, rng) or 0.0
@@ -300,5 +307,5 @@ class _Run:
             raise BudgetError(
                 f"a budget of {allowed:,} evaluations is too small for {n:,} items.",
                 f"A first matrix gets {_FOR_MATRIX:.0%} of it, and needs a landmark at least.",
-                f"Raise it to {_ADVISED_FOR_EACH * n:,} or more.",
+                f"Raise it to {min(_ADVISED_FOR_EACH * n, everything):,} or more.",
             ) from error
