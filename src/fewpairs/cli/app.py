@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
+import webbrowser
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -19,11 +22,18 @@ from fewpairs.cli.words import vectors
 from fewpairs.errors import FewpairsError
 
 
-def demo() -> None:
+def demo(
+    report: Annotated[
+        Path, typer.Option(help="The page that is written at the end: .html.")
+    ] = Path("fewpairs-demo.html"),
+) -> None:
     """Show fewpairs on texts that are already on this machine, in under a minute."""
     from fewpairs.demo import run_demo  # noqa: PLC0415 - --help is instant
 
-    run_demo()
+    run_demo(report=report)
+    # Nobody is there to answer where either end is no terminal.
+    if sys.stdin.isatty() and sys.stdout.isatty() and typer.confirm(f"Open {report}?", True):
+        webbrowser.open(report.resolve().as_uri())
 
 
 app = typer.Typer(
