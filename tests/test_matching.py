@@ -544,7 +544,7 @@ def test_the_commands_on_the_page_run(typed, folder, monkeypatch):
     rows = [{"key": row[0], "fields": {"title": row[1]}} for row in RIGHT]
     (folder / "nested.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     commands = re.findall(r"^(?:cat (\S+) \| )?fewpairs (.*)$", page, re.MULTILINE)
-    assert len(commands) == 11
+    assert len(commands) == 14
     for piped, command in commands:
         monkeypatch.setattr(sys, "stdin", Pipe((folder / piped).read_bytes() if piped else b""))
         typed(*shlex.split(command))
