@@ -185,8 +185,10 @@ def _show_matches(oracle: Oracle, names: list[str], say: Callable[[str], None]) 
         oracle, above=_ALIKE, recall=0.9, budget=_FOR_MATCHES, random_state=_SEED, progress=False
     )
     say(f"{len(found):,} pairs, {found.evaluations:,} evaluations; {found.recall}")
-    # One for each height: most of the best are copies of each other.
-    for k in np.linspace(0, len(found) - 1, _SHOWN).astype(int) if len(found) else ():
+    libraries = np.array([name.split(".")[0] for name in names])
+    across = np.flatnonzero(libraries[found.left] != libraries[found.right])
+    say(f"the best of {len(across):,} between two libraries:")
+    for k in across[:_SHOWN]:
         left, right = names[found.left[k]], names[found.right[k]]
         say(f"  {found.similarities[k]:.2f}  {left}  ~  {right}")
 
