@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -219,6 +220,31 @@ def test_demo_runs_and_shows_the_point(tmp_path):
     text = fewpairs("demo", cwd=tmp_path)
     for part in ("Inspect", "Plan", "factored matrix", "true, on those rows", "Nystroem", "KMeans"):
         assert part in text
+    assert re.search(r"[\d,]+ pairs, [\d,]+ evaluations; recall 0\.\d+", text)
+    assert re.search(r"items in [\d,]+ clusters", text)
+    page = (tmp_path / "fewpairs-demo.html").read_text(encoding="utf-8")
+    assert "written to fewpairs-demo.html" in text
+    assert "sklearn.cluster.KMeans" in page
+    assert [path.name for path in tmp_path.iterdir()] == ["fewpairs-demo.html"]
+
+
+@pytest.mark.parametrize(("answer", "opens"), [(True, True), (False, False), (None, False)])
+def test_the_demo_asks_only_a_person_whether_to_open_its_page(tmp_path, monkeypatch, answer, opens):
+    from fewpairs.cli import app as command
+
+    opened = []
+    monkeypatch.setattr("fewpairs.demo.run_demo", lambda report: None)
+    monkeypatch.setattr(command.webbrowser, "open", opened.append)
+    monkeypatch.setattr(command.typer, "confirm", lambda *_: answer)
+    for stream in (sys.stdin, sys.stdout):
+        monkeypatch.setattr(stream, "isatty", lambda: answer is not None, raising=False)
+    command.demo(tmp_path / "page.html")
+    assert opened == ([(tmp_path / "page.html").as_uri()] if opens else [])
+
+
+def test_a_demo_that_cannot_write_its_page_ends_before_it_begins(tmp_path):
+    said = fewpairs("demo", "--report", "nowhere/page.html", cwd=tmp_path, code=2)
+    assert "cannot be written" in said
 
 
 @pytest.mark.parametrize(

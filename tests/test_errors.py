@@ -23,6 +23,8 @@ CLASSES = [
 def example(kind):
     if kind is errors.UnknownNameError:
         return kind("method", "nistrom", ["nystrom"], where="of a run")
+    if kind is errors.UnknownIdError:
+        return kind("sku_1", ["sku-1", "sku-2"])
     if kind is errors.MissingExtraError:
         return kind("rapidfuzz", "strings", "a string similarity")
     if issubclass(kind, errors.SimilarityError):

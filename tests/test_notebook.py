@@ -66,11 +66,49 @@ def results():
         "clusters": fp.cluster(NAMES, ALIKE, threshold=0.9, budget=500, random_state=0),
         "error": matrix.error,
         "recall": found.recall,
+        "check": matrix.check(k=3, random_state=0),
+        "check above": matrix.check(above=0.9, random_state=0),
+        "plan of pairs": fp.plan_pairs(5000, matches=2000),
+        "plan of nearest": fp.plan_nearest(5000, k=5),
     }
 
 
+#: Small tables without a picture.
+TABLES = {
+    "neighbours": lambda results: results["matrix"].nearest(0, k=3),
+    "pair scores": lambda _: fp.pair_scores([0, 1, 1], [0.1, 0.9, 0.8], threshold=0.5),
+    "coreference": lambda _: fp.coreference_scores([0, 0, 1], [0, 1, 1]),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_small_results_are_tables(results, name):
+    result = TABLES[name](results)
+    words = read(result._repr_html_())
+    assert "table" in words.tags
+    assert "script" not in words.tags
+    numbers = set(re.findall(r"0\.\d{3}", str(result)))
+    if name != "neighbours":
+        assert numbers & set(re.findall(r"0\.\d{3}", " ".join(words.texts)))
+    else:
+        assert f"{result.similarities[0]:.3f}" in words.texts
+
+
 @pytest.mark.parametrize(
-    "name", ["matrix", "found", "plan", "inspection", "clusters", "error", "recall"]
+    "name",
+    [
+        "matrix",
+        "found",
+        "plan",
+        "inspection",
+        "clusters",
+        "error",
+        "recall",
+        "check",
+        "check above",
+        "plan of pairs",
+        "plan of nearest",
+    ],
 )
 def test_every_result_has_a_table_and_a_picture_that_run_nothing(results, name):
     html = results[name]._repr_html_()

@@ -36,6 +36,7 @@ _HOMES = {
     "wmd": "transport.wmd",
     "wmd_bounds": "transport.bounds",
     "wmd_neighbors": "transport.neighbors",
+    "wmd_pairs": "transport.pairs",
     "WordMoverEmbedding": "sketches.word_mover_embedding",
     "PolynomialSketch": "sketches.transformers",
     "RBFSketch": "sketches.transformers",

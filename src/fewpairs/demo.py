@@ -1,9 +1,11 @@
-"""fewpairs demo: from texts alone to a whole similarity matrix, in under a minute."""
+"""fewpairs demo: from texts alone to a matrix, matches, clusters and a page, in under a minute."""
 
 from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,11 +16,17 @@ from sklearn.kernel_approximation import Nystroem
 
 from fewpairs.arrays import FloatArray
 from fewpairs.datasets import docstrings
+from fewpairs.factored.matrix import FactoredMatrix
+from fewpairs.files.writing import refuse_unwritable
+from fewpairs.oracle.oracle import Oracle
 from fewpairs.run.approximate import approximate
 from fewpairs.run.inspect import inspect
 from fewpairs.run.planning import plan
 from fewpairs.similarities.base import Pair, Similarity
 from fewpairs.similarities.word_mover import WordMover
+from fewpairs.tasks.clustering.cluster import cluster
+from fewpairs.tasks.clustering.clusters import Clusters
+from fewpairs.tasks.matching.find_pairs import find_pairs
 from fewpairs.text.training import train_word_vectors
 from fewpairs.transport.wmd import wmd
 
@@ -30,6 +38,12 @@ _ROWS = 100
 #: Items of the comparison with scikit-learn, which calls a kernel once for each pair, in Python.
 _SUBSET = 400
 _SEED = 0
+#: Texts count as alike from here on, and clusters are merged: what differs is a word or two.
+_ALIKE, _MERGED = 0.6, 0.5
+#: The most that is spent on matches, so that the demo ends in time.
+_FOR_MATCHES = 150_000
+#: Matches and clusters that are shown, and members of one.
+_SHOWN, _MEMBERS = 4, 4
 #: Distances between these texts lie around 2.8, so exp(−WMD/2) lies around 0.25, where near and far
 #: texts differ well; with γ = 1 nearly all similarities would be below 0.1.
 _GAMMA = 0.5
@@ -81,14 +95,18 @@ def introductions(texts: list[str]) -> list[str]:
     return [" ".join(_SECTION.split(text)[0].split()[:_LONGEST]) for text in texts]
 
 
-def run_demo(console: Console | None = None) -> None:
+def run_demo(console: Console | None = None, *, report: Path | None = None) -> None:
     """Show everything once, on texts that came with the libraries that fewpairs needs.
 
     Parameters
     ----------
     console : rich.console.Console, optional
         Where to print; by default the terminal.
+    report : Path, optional
+        A page to write at the end.
     """
+    if report is not None:
+        refuse_unwritable(report)
     out = console or Console()
 
     def say(text: str) -> None:
@@ -110,12 +128,13 @@ def run_demo(console: Console | None = None) -> None:
 
     similarity = WordMover(vectors, gamma=_GAMMA, stop_words="english", empty="far")
     items = introductions(corpus.texts)
+    oracle = Oracle(items, similarity, n_jobs=-1)  # what one step has evaluated, the next looks up
     say("[bold]2. Inspect the similarity[/]   fp.inspect(items, fp.WordMover(vectors))")
     say(f"{inspect(items, similarity, random_state=_SEED)}\n")
     say(f"[bold]3. Plan[/]   fp.plan(items, similarity, landmarks={_LANDMARKS})")
     say(f"{plan(items, similarity, landmarks=_LANDMARKS)}\n")
     say(f"[bold]4. Run[/]   K = fp.approximate(items, similarity, landmarks={_LANDMARKS})")
-    matrix = approximate(items, similarity, landmarks=_LANDMARKS, random_state=_SEED, n_jobs=-1)
+    matrix = approximate(oracle, landmarks=_LANDMARKS, random_state=_SEED)
     say(f"{matrix!r}\n")
 
     say(f"[bold]5. Is the stated error true?[/]   {_ROWS} whole rows, evaluated exactly")
@@ -135,9 +154,43 @@ def run_demo(console: Console | None = None) -> None:
         found = matrix.nearest(index, k=3)
         listed = ", ".join(f"{corpus.names[i]} ({s:.2f})" for i, s in zip(*found, strict=True))
         say(f"{corpus.names[index]}  →  {listed}")
-    say("\n[bold]7. An indefinite similarity[/]   the share of rare words that two texts share")
+    say(f"\n[bold]7. Matches[/]   fp.find_pairs(items, similarity, above={_ALIKE})")
+    _show_matches(oracle, corpus.names, say)
+    say(f"\n[bold]8. Clusters[/]   clusters = fp.cluster(K, threshold={_MERGED})")
+    clusters = _show_clusters(matrix, corpus.names, say)
+    say("\n[bold]9. An indefinite similarity[/]   the share of rare words that two texts share")
     out.print(_beside_nystroem(shuffled[:_SUBSET], WordOverlap(corpus.texts)), "\n")
-    out.print("Next: README.md, or fewpairs approximate --help")
+    if report is not None:
+        clusters.report(report, ids=corpus.names, title=f"{n:,} docstrings in clusters")
+        say(f"[bold]10. Look at it[/]   clusters.report({str(report)!r})")
+        say(f"written to {report}: a map of all texts, their nearest, the clusters\n")
+    out.print("Next: fewpairs match --help, with tables of your own")
+
+
+def _show_clusters(
+    matrix: FactoredMatrix, names: list[str], say: Callable[[str], None]
+) -> Clusters:
+    """Put the texts into clusters, without any evaluation, and name the largest."""
+    clusters = cluster(matrix, threshold=_MERGED)
+    say(f"{clusters!r}")
+    for group in clusters.groups()[:_SHOWN]:
+        more = f", and {len(group) - _MEMBERS} more" if len(group) > _MEMBERS else ""
+        say(f"  {', '.join(names[k] for k in group[:_MEMBERS])}{more}")
+    return clusters
+
+
+def _show_matches(oracle: Oracle, names: list[str], say: Callable[[str], None]) -> None:
+    """Find texts that are nearly the same, and say how many may be missing."""
+    found = find_pairs(
+        oracle, above=_ALIKE, recall=0.9, budget=_FOR_MATCHES, random_state=_SEED, progress=False
+    )
+    say(f"{len(found):,} pairs, {found.evaluations:,} evaluations; {found.recall}")
+    libraries = np.array([name.split(".")[0] for name in names])
+    across = np.flatnonzero(libraries[found.left] != libraries[found.right])
+    say(f"the best of {len(across):,} between two libraries:")
+    for k in across[:_SHOWN]:
+        left, right = names[found.left[k]], names[found.right[k]]
+        say(f"  {found.similarities[k]:.2f}  {left}  ~  {right}")
 
 
 def _beside_nystroem(subset: Any, overlap: WordOverlap) -> Table:

@@ -33,6 +33,8 @@ class FewpairsError(Exception):
 
     def __init__(self, what: str, why: str = "", fix: str = "") -> None:
         super().__init__("\n".join(part for part in (what, why, fix) if part))
+        #: The message without its reason, for those who type commands.
+        self.brief = " ".join(part for part in (what, fix or why) if part)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Survive pickling: what a pool's worker cannot send back, its caller waits for forever."""
@@ -90,7 +92,7 @@ class UnknownNameError(InputError):
         hint = f'Did you mean "{alike[near[0]]}"? ' if near else ""
         super().__init__(
             f'unknown {kind} "{name}"{" " + where if where else ""}.',
-            f"A misspelt {kind} would silently give another result than you asked for.",
+            "",
             f"{hint}Known: {', '.join(names) if names else 'none'}.",
         )
 

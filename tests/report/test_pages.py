@@ -441,3 +441,19 @@ def test_clusters_of_a_matrix_have_a_page_with_its_ids(tmp_path):
     assert "<h1>Groups</h1>" in given
     with pytest.raises(InputError, match="single item"):
         fp.cluster(["a"], ALIKE, threshold=0.9).report(tmp_path / "one.html")
+
+
+def test_a_page_of_clusters_by_distance_shows_the_smallest_as_nearest(tmp_path):
+    x = np.array([[0.0], [0.1], [5.0], [5.2], [9.0]])
+    distance = fp.similarity(
+        lambda a, b: float(abs(a - b)[0]), kind="pair", symmetric=True, diagonal=0.0
+    )
+    K = fp.approximate(x, distance, landmarks=5)
+    page = written(fp.cluster(K, below=1.0), tmp_path)
+    data = data_of(page)
+    assert data["smallIsNear"]
+    first = {}
+    for left, right, _, exact in linked(page):
+        first.setdefault(left, (right, exact))
+    assert first[0] == (1, pytest.approx(0.1, rel=1e-6))
+    assert first[3] == (2, pytest.approx(0.2, rel=1e-6))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import fewpairs as fp
 
@@ -98,3 +99,21 @@ def test_vectors_of_any_size_are_compared_without_a_warning(power):
         fp.Documents.of(["w1"], large), fp.Documents.of(["w2"], large)
     )
     assert 0.0 <= far[0] <= 1.0
+
+
+def test_sif_of_a_corpus_weighs_new_and_old_items_alike():
+    rng = np.random.default_rng(0)
+    words = [f"w{k}" for k in range(12)]
+    table = fp.WordVectors(words, rng.normal(size=(12, 4)))
+    texts = [" ".join(rng.choice(words, 5, p=np.arange(12, 0, -1) / 78)) for _ in range(40)]
+    similarity = fp.WordMover(table, gamma=0.5, weights="sif", corpus=texts)
+    exact = np.exp(-0.5 * fp.wmd(texts, None, table, weights="sif"))
+    K = fp.approximate(texts[:30], similarity, landmarks=8, random_state=0)
+    larger = K.extend(texts[30:])
+    np.testing.assert_allclose(
+        larger[35, larger.source.left_landmarks], exact[35, larger.source.left_landmarks], rtol=1e-9
+    )
+    near = K.nearest(3, k=4)
+    np.testing.assert_allclose(near.similarities, exact[3, near.indices], rtol=1e-9)
+    assert similarity.fingerprint != fp.WordMover(table, gamma=0.5, weights="sif").fingerprint
+    assert clone(similarity).fingerprint == similarity.fingerprint

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import fewpairs as fp
+from fewpairs.text.documents import word_weights
 from fewpairs.text.tokens import tokenize
 
 TABLE = fp.WordVectors(["ape", "bee", "cow", "the"], np.eye(4))
@@ -36,6 +37,23 @@ def test_tfidf_prefers_rare_words():
     bag = documents.bag(0)
     assert sum(bag.values()) == pytest.approx(1)
     assert bag["ape"] / bag["the"] == pytest.approx(np.log(3) + 1)
+
+
+def test_sif_makes_little_of_frequent_words():
+    documents = fp.Documents.of(["the ape", "the bee", "the the cow"], TABLE, weights="sif")
+    share = {"the": 4 / 7, "ape": 1 / 7}
+    worth = {word: 1e-3 / (1e-3 + p) for word, p in share.items()}
+    total = sum(worth.values())
+    assert documents.bag(0) == pytest.approx({word: w / total for word, w in worth.items()})
+
+
+@pytest.mark.parametrize("weights", ["tfidf", "sif"])
+def test_weights_of_a_whole_corpus_serve_some_of_its_texts(weights):
+    texts = ["the ape", "the bee", "the the cow", "ape bee bee"]
+    whole = fp.Documents.of(texts, TABLE, weights=weights)
+    worth = word_weights(texts, TABLE, weights)
+    for k, text in enumerate(texts):
+        assert fp.Documents.of([text], TABLE, weights=worth).bag(0) == pytest.approx(whole.bag(k))
 
 
 def test_stop_words_and_tokenizers():

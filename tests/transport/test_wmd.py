@@ -11,6 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 import fewpairs as fp
+from fewpairs.errors import InputError
 from fewpairs.transport.ground import Ground
 
 
@@ -59,7 +60,7 @@ def test_identical_permuted_and_coincident_documents_are_at_zero():
 
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 @pytest.mark.parametrize("normalize", [False, True])
-@pytest.mark.parametrize("weights", ["nbow", "tfidf"])
+@pytest.mark.parametrize("weights", ["nbow", "tfidf", "sif"])
 def test_all_ways_agree(metric, normalize, weights):
     rng = np.random.default_rng(1)
     table = vocabulary()
@@ -351,3 +352,23 @@ def test_documents_that_would_lead_compiled_code_astray_are_refused(parts, words
             function(good, bad)
     with pytest.raises(fp.errors.InputError, match=words):
         fp.approximate(bad, fp.WordMover(vocabulary()), landmarks=1)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_pairs_are_the_diagonal_of_the_whole(metric, n_jobs, monkeypatch):
+    monkeypatch.setattr("fewpairs.transport.pairs._AT_ONCE", 7)
+    rng = np.random.default_rng(2)
+    table, left, right = vocabulary(), corpus(40, rng), corpus(40, rng)
+    found = fp.wmd_pairs(left, right, table, metric=metric, weights="sif", n_jobs=n_jobs)
+    whole = fp.wmd(left, right, table, metric=metric, weights="sif")
+    np.testing.assert_allclose(found, np.diag(whole), atol=1e-13)
+
+
+def test_pairs_that_do_not_fit_are_refused():
+    table = vocabulary()
+    with pytest.raises(InputError, match="1 documents on the left and 2 on the right"):
+        fp.wmd_pairs(["w1"], ["w1", "w2"], table)
+    with pytest.raises(InputError, match="lose its partner"):
+        fp.wmd_pairs(["w1"], ["nothing"], table, empty="drop")
+    assert fp.wmd_pairs(["w1"], ["nothing"], table, empty="far").shape == (1,)

@@ -6,44 +6,93 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from fewpairs.cli.comparing import Compared
+from fewpairs.cli.groups import Answering
 from fewpairs.cli.stopping import partial_of
 from fewpairs.errors import InputError
 from fewpairs.files.tables import STANDARD_OUTPUT, check_table_path, write_table
-from fewpairs.files.writing import refuse_overwriting
+from fewpairs.files.writing import refuse_overwriting, refuse_unwritable
 from fewpairs.items.tables import Table
 
 #: What is told of a recall.
 _RECALL = ("value", "low", "high", "target")
 
 
-def check_outputs(
-    outputs: Iterable[Path | None], inputs: Iterable[Path | None], *, as_json: bool
-) -> None:
-    """Refuse outputs that cannot be written, or that are inputs, before anything is evaluated."""
-    written = [output for output in outputs if output is not None]
-    given = [path for path in inputs if path is not None]
-    for output in written:
-        check_table_path(output)
-        refuse_overwriting(output, given)
-        refuse_overwriting(partial_of(kept_as(output)), given)
-    if len({output.resolve() for output in written}) < len(written):
-        raise InputError(
-            f"two outputs are called {str(written[0])!r}.",
-            "The second would take the place of the first.",
-            "Choose another name for one of them.",
-        )
-    if as_json and STANDARD_OUTPUT in written:
-        raise InputError(
-            "--json was given, and a table goes to standard output.",
-            "Both would be mixed up there.",
-            "Write the table to a file: -o pairs.csv.",
-        )
+@dataclass(frozen=True)
+class Outputs:
+    """Where an answer goes.
+
+    Attributes
+    ----------
+    table : Path
+    groups, page : Path or None
+    """
+
+    table: Path
+    groups: Path | None
+    page: Path | None
+
+    @classmethod
+    def typed(
+        cls,
+        output: Path | None,
+        answering: Answering,
+        inputs: Iterable[Path | None],
+        groups: Path | None = None,
+    ) -> Outputs:
+        """Refuse outputs that cannot be written, or that are inputs, before any evaluation."""
+        written = [path for path in (output, groups) if path is not None]
+        given = [path for path in inputs if path is not None]
+        for path in written:
+            check_table_path(path)
+            refuse_overwriting(partial_of(kept_as(path)), given)
+        if answering.report is not None:
+            refuse_unwritable(answering.report)
+            written.append(answering.report)
+        for path in written:
+            refuse_overwriting(path, given)
+        if len({path.resolve() for path in written}) < len(written):
+            raise InputError(
+                f"two outputs are called {str(written[0])!r}.",
+                "The second would take the place of the first.",
+                "Choose another name for one of them.",
+            )
+        if answering.as_json and not answering.plan and STANDARD_OUTPUT in written:
+            raise InputError(
+                "--json was given, and a table goes to standard output: both would be mixed up.",
+                "",
+                "Write the table to a file: -o pairs.csv.",
+            )
+        if output is None and not answering.plan:
+            raise InputError(
+                "no output was named.",
+                "What is found goes to a file, or to standard output.",
+                "Pass for example -o pairs.csv, or -o -; --plan alone needs none.",
+            )
+        return cls(output or STANDARD_OUTPUT, groups, answering.report)
+
+    @property
+    def to_standard_output(self) -> bool:
+        """Whether a table goes there, so that nothing else may."""
+        return STANDARD_OUTPUT in (self.table, self.groups)
+
+    @property
+    def told(self) -> list[str]:
+        """Say where the table and the page are, if they are files."""
+        lines = [] if self.table == STANDARD_OUTPUT else [f"saved to {self.table}"]
+        return lines if self.page is None else [*lines, f"open {self.page} in a browser"]
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """The same for JSON."""
+        page = {} if self.page is None else {"report": str(self.page)}
+        return {"output": str(self.table)} | page
 
 
 def kept_as(output: Path) -> Path:
@@ -71,13 +120,19 @@ def write_groups(output: Path, labels: list[int], table: Table, *, raw: bool) ->
     write_table(output, named | rest, escape=not raw)
 
 
+def write_page(page: Path | None, found: Any, compared: Compared) -> None:
+    """Write a page of what was found, with the ids of the rows, if one was asked for."""
+    if page is not None:
+        sides = compared.left.ids, compared.right.ids
+        found.report(page, ids=sides[0] if compared.oracle.square else sides)
+
+
 def tell(
     found: Any,
     compared: Compared,
-    output: Path,
+    outputs: Outputs,
     *,
     as_json: bool,
-    groups: Path | None = None,
     labels: list[int] | None = None,
 ) -> None:
     """Say how many pairs were found, what was spent, and how many may be missing."""
@@ -90,10 +145,10 @@ def tell(
             "recall": {name: _number(found.recall, name) for name in _RECALL},
             "evaluations": int(found.evaluations),
             "spent": {purpose: int(count) for purpose, count in found.spent.items()},
-            "output": str(output),
-        }
+        } | outputs.facts
         facts |= {} if found.price is None else {"price": found.price}
-        facts |= {} if labels is None else {"groups": several, "groups_output": str(groups)}
+        if labels is not None:
+            facts |= {"groups": several, "groups_output": str(outputs.groups)}
         typer.echo(json.dumps(facts, ensure_ascii=False))
         return
     spent = _counted(found.evaluations, "evaluation") + found.paying
@@ -105,15 +160,13 @@ def tell(
         told += f"{found.recall.pairs:,}"
     lines = [f"{told}, by {spent}.", str(found.recall)]
     if labels is not None:
-        there = "" if groups == STANDARD_OUTPUT else f", saved to {groups}"
+        there = "" if outputs.groups == STANDARD_OUTPUT else f", saved to {outputs.groups}"
         lines.append(f"{_counted(several, 'group')} of more than one row{there}")
-    if output != STANDARD_OUTPUT:
-        lines.append(f"saved to {output}")
     # Standard output holds nothing but a table where one goes there.
-    typer.echo("\n".join(lines), err=STANDARD_OUTPUT in (output, groups))
+    typer.echo("\n".join([*lines, *outputs.told]), err=outputs.to_standard_output)
 
 
-def tell_clusters(found: Any, output: Path, *, as_json: bool) -> None:
+def tell_clusters(found: Any, outputs: Outputs, *, as_json: bool) -> None:
     """Say how many clusters there are, what was spent, and how right they are."""
     several = int((found.sizes > 1).sum())
     stated = {"precision": found.precision, "recall": found.recall}
@@ -125,8 +178,7 @@ def tell_clusters(found: Any, output: Path, *, as_json: bool) -> None:
             "undecided": found.undecided,
             "evaluations": int(found.evaluations),
             "spent": {purpose: int(count) for purpose, count in found.spent.items()},
-            "output": str(output),
-        }
+        } | outputs.facts
         facts |= {
             name: {end: _number(share, end) for end in _RECALL[:3]}
             for name, share in stated.items()
@@ -142,9 +194,7 @@ def tell_clusters(found: Any, output: Path, *, as_json: bool) -> None:
         f"recall {found.recall}: of all pairs that reach it, those within clusters",
         f"{_counted(found.undecided, 'merge')} within the noise of what was not evaluated",
     ]
-    if output != STANDARD_OUTPUT:
-        lines.append(f"saved to {output}")
-    typer.echo("\n".join(lines), err=output == STANDARD_OUTPUT)
+    typer.echo("\n".join([*lines, *outputs.told]), err=outputs.to_standard_output)
 
 
 def _counted(count: int, what: str) -> str:

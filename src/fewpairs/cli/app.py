@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
+import webbrowser
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from fewpairs import __version__
+from fewpairs.cli.examples import epilog
+from fewpairs.cli.grouping import cluster, dedupe
 from fewpairs.cli.journal import journal
-from fewpairs.cli.matching import cluster, dedupe, match, neighbors
-from fewpairs.cli.matrices import approximate, plan, query, report
+from fewpairs.cli.matching import match, neighbors
+from fewpairs.cli.matrices import approximate, inspect, plan
 from fewpairs.cli.messages import for_typing, told
+from fewpairs.cli.reading import query, report
 from fewpairs.cli.words import vectors
 from fewpairs.errors import FewpairsError
 
 
-def demo() -> None:
+def demo(
+    report: Annotated[
+        Path, typer.Option(help="The page that is written at the end: .html.")
+    ] = Path("fewpairs-demo.html"),
+) -> None:
     """Show fewpairs on texts that are already on this machine, in under a minute."""
     from fewpairs.demo import run_demo  # noqa: PLC0415 - --help is instant
 
-    run_demo()
+    run_demo(report=report)
+    # Nobody is there to answer where either end is no terminal.
+    if sys.stdin.isatty() and sys.stdout.isatty() and typer.confirm(f"Open {report}?", True):
+        webbrowser.open(report.resolve().as_uri())
 
 
 app = typer.Typer(
-    help="The whole similarity matrix from a few pairs.",
+    help="The whole similarity matrix from a few pairs. Begin with: fewpairs demo",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
 )
 
@@ -40,8 +52,10 @@ def _first(
         raise typer.Exit
 
 
-for command in (demo, match, dedupe, cluster, neighbors, plan, approximate, query, report, vectors):
-    app.command()(command)
+_ON_TABLES = (match, dedupe, cluster, neighbors)
+_ON_MATRICES = (inspect, plan, approximate, query, report)
+for command in (demo, *_ON_TABLES, *_ON_MATRICES, vectors):
+    app.command(epilog=epilog(command.__name__))(command)
 app.add_typer(journal, name="journal")
 
 

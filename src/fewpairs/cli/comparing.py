@@ -113,8 +113,8 @@ class Choice:
         for option, value in ignored.items():
             if value is not None:
                 raise InputError(
-                    f"{option} was given with your own similarity {self.name}.",
-                    "It would be ignored: your function gets the rows as they are.",
+                    f"{option} would be ignored by your own similarity {self.name}.",
+                    "Your function gets the rows as they are.",
                     "Leave it out.",
                 )
         imported = imported_similarity(self.name, symmetric=not self.asymmetric)
@@ -170,8 +170,8 @@ def compare(
 
     if left == right == STANDARD_INPUT:
         raise InputError(
-            "both files are standard input.",
-            "It can be read only once.",
+            "both files are standard input, which can be read only once.",
+            "",
             "Write one of them to a file first.",
         )
     # Both are looked up before the first, which may be large, is read.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from fewpairs.cli.options import ColumnOption
+from fewpairs.cli.options import ColumnOption, JsonOption
 
 # NumPy takes a while to load, so each command imports what it needs: --help is instant.
 
@@ -21,11 +22,15 @@ FolderArgument = Annotated[Path, typer.Argument(help="The folder of the journal.
 
 
 @journal.command()
-def inspect(folder: FolderArgument) -> None:
+def inspect(folder: FolderArgument, as_json: JsonOption = False) -> None:
     """Say what a journal holds."""
     from fewpairs.oracle.journal.upkeep import existing, holdings  # noqa: PLC0415 - --help
 
     found = list(holdings(existing(folder)))
+    if as_json:
+        names = ("identity", "values", "items", "blocks", "damaged", "bytes", "bad")
+        typer.echo(json.dumps([{name: getattr(held, name) for name in names} for held in found]))
+        return
     for held in found:
         damaged = f", {held.damaged:,} of them damaged" if held.damaged else ""
         bad = f", {held.bad:,} damaged files set aside" if held.bad else ""

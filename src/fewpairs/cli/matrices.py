@@ -1,257 +1,212 @@
-"""Commands that make a matrix, and read one: plan, approximate, query, report."""
+"""Commands that make a matrix: inspect, plan, approximate."""
 
 from __future__ import annotations
 
-from contextlib import nullcontext, suppress
+import json
+import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewpairs.cli.comparing import Choice, Patience, evaluated_at
-from fewpairs.cli.options import (
-    AsymmetricOption,
-    BudgetOption,
-    ColumnOption,
-    CostOption,
-    GammaOption,
-    HourOption,
-    InFlightOption,
-    ItemsFile,
-    JobsOption,
-    JournalOption,
-    LandmarksOption,
-    MethodOption,
-    OthersOption,
-    OutputOption,
-    PerSecondOption,
-    RetryOption,
-    SchedulerOption,
-    SecondsOption,
-    SeedOption,
-    SimilarityOption,
-    TargetOption,
-    TimeoutOption,
-    VectorsOption,
-    WorkersOption,
-    read_budget,
-    typed_number,
-)
-from fewpairs.errors import InputError
+from fewpairs.cli import options as o
+from fewpairs.cli.comparing import evaluated_at
+from fewpairs.cli.gathering import gathered
+from fewpairs.cli.groups import Running, Similar, Working
+from fewpairs.cli.on_cluster import OnCluster, facts_of
 from fewpairs.items.readers import read_items
 
 if TYPE_CHECKING:
-    from fewpairs.run.plan import Plan
+    from fewpairs.oracle.oracle import Oracle
 
 # NumPy and SciPy take a while to load, so each command imports what it needs: --help is instant.
 
 
-def plan(
-    items: ItemsFile,
-    similarity: SimilarityOption = "levenshtein",
-    column: ColumnOption = None,
-    landmarks: LandmarksOption = None,
-    budget: BudgetOption = None,
-    cost: CostOption = None,
-    target_error: TargetOption = None,
-    method: MethodOption = "auto",
-    gamma: GammaOption = None,
-    vectors: VectorsOption = None,
-    others: OthersOption = None,
-    asymmetric: AsymmetricOption = False,
-    retry: RetryOption = None,
-    timeout: TimeoutOption = None,
-    per_second: PerSecondOption = None,
-    max_in_flight: InFlightOption = None,
-    journal: JournalOption = None,
-    jobs: JobsOption = 1,
-    workers: WorkersOption = None,
-    seconds_per_pair: SecondsOption = None,
-    price_per_hour: HourOption = None,
+@dataclass(frozen=True)
+class Sizing:
+    """How large a matrix is approximated, and how."""
+
+    landmarks: o.LandmarksOption = None
+    budget: o.BudgetOption = None
+    cost: o.CostOption = None
+    target_error: o.TargetOption = None
+    method: o.MethodOption = "auto"
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The same, for the functions that make it."""
+        return {
+            "landmarks": self.landmarks,
+            "budget": o.read_budget(self.budget),
+            "cost": o.typed_number(self.cost),
+            "target_error": self.target_error,
+            "method": self.method,
+        }
+
+
+@gathered
+def inspect(
+    items: o.ItemsFile,
+    *,
+    column: o.ColumnOption = None,
+    similar: Similar,
+    sample: Annotated[
+        int | None, typer.Option(help="Items whose pairs are evaluated; by default about 50.")
+    ] = None,
+    running: Running,
+    as_json: o.JsonOption = False,
 ) -> None:
-    """Say what a run would cost."""
-    if workers is None and (seconds_per_pair or price_per_hour) is not None:
-        raise InputError(
-            "--seconds-per-pair or --price-per-hour was given without --workers.",
-            "They say what a run takes on the workers of a cluster.",
-            "Pass for example --workers 16.",
-        )
+    """Look at a similarity before paying for it: its symmetry, signs, repeatability and time."""
+    from fewpairs.run.inspect import inspect as look  # noqa: PLC0415
+
+    oracle = _oracle(items, None, column, similar, running)
+    found = look(oracle, sample=sample, random_state=running.seed)
+    if not as_json:
+        typer.echo(str(found))
+        return
+    facts = {name: getattr(found, name) for name in _INSPECTED}
+    typer.echo(json.dumps({name: _plain(value) for name, value in facts.items()}))
+
+
+#: What is told of an inspection.
+_INSPECTED = (
+    "name", "n_items", "n_sampled", "evaluations", "declared_symmetric", "asymmetry", "diagonal",
+    "range", "repeatability", "non_finite", "negative_share", "seconds_per_evaluation",
+)  # fmt: skip
+
+
+@gathered
+def plan(
+    items: o.ItemsFile,
+    *,
+    column: o.ColumnOption = None,
+    sizing: Sizing,
+    similar: Similar,
+    others: o.OthersOption = None,
+    running: Running,
+    there: OnCluster,
+    as_json: o.JsonOption = False,
+) -> None:
+    """Say what approximating a matrix would cost, from a few evaluations that are timed."""
     from fewpairs.run.planning import plan as make  # noqa: PLC0415
 
-    patience = Patience(retry, timeout, per_second, max_in_flight)
-    read = read_items(items, column)
-    settled = make(
-        read,
-        Choice(similarity, asymmetric, gamma, vectors, patience=patience).of_items(),
-        others=None if others is None else read_items(others, column),
-        landmarks=landmarks,
-        budget=read_budget(budget),
-        cost=typed_number(cost),
-        target_error=target_error,
-        method=method,
-        journal=journal,
-        n_jobs=jobs,
-        timed=workers is None or seconds_per_pair is None,
-    )
-    typer.echo(settled.described(call=f"--landmarks {settled.most_landmarks}"))
-    if workers is not None:
-        typer.echo(_on_a_cluster(settled, read, workers, seconds_per_pair, price_per_hour, jobs))
+    timed = there.timed
+    oracle = _oracle(items, others, column, similar, running)
+    settled = make(oracle, **sizing.arguments, timed=timed)
+    on_cluster = there.plan(settled, oracle)
+    if not as_json:
+        typer.echo(settled.described(call=f"--landmarks {settled.most_landmarks}"))
+        if on_cluster is not None:
+            typer.echo(str(on_cluster))
+        return
+    facts = {name: getattr(settled, name) for name in _PLANNED}
+    facts |= {} if settled.price is None else {"price": settled.price}
+    told = {name: _plain(value) for name, value in facts.items()}
+    typer.echo(json.dumps(told | facts_of(on_cluster)))
 
 
-def _on_a_cluster(
-    settled: Plan,
-    items: Any,
-    workers: int,
-    seconds_per_pair: float | None,
-    price_per_hour: float | None,
-    jobs: int,
-) -> str:
-    """Say what a plan takes on a cluster; without a time for a pair, by the timed sample."""
-    from fewpairs.parallel import count_jobs  # noqa: PLC0415
-    from fewpairs.run.scaling import plan_cluster  # noqa: PLC0415
-
-    each = seconds_per_pair
-    if each is None:
-        each = (settled.seconds or 0.0) * count_jobs(jobs) / max(settled.evaluations, 1) or 1e-6
-    some = [items[k] for k in range(0, len(items), max(1, len(items) // 1000))]
-    size = sum(len(item) if isinstance(item, str) else getattr(item, "nbytes", 50) for item in some)
-    n = settled.n_items + (settled.n_others or 0)
-    return str(
-        plan_cluster(
-            n,
-            workers=workers,
-            seconds_per_pair=each,
-            landmarks=settled.n_landmarks,
-            evaluations=settled.evaluations,
-            memory=settled.memory,
-            item_bytes=size / len(some),
-            price_per_hour=price_per_hour,
-        )
-    )
+#: What is told of a plan.
+_PLANNED = (
+    "title", "n_items", "n_others", "n_landmarks", "evaluations", "share", "error_pairs", "memory",
+    "seconds", "all_pairs",
+)  # fmt: skip
 
 
+@gathered
 def approximate(
-    items: ItemsFile,
-    output: OutputOption,
-    similarity: SimilarityOption = "levenshtein",
-    column: ColumnOption = None,
-    landmarks: LandmarksOption = None,
-    budget: BudgetOption = None,
-    cost: CostOption = None,
-    method: MethodOption = "auto",
-    gamma: GammaOption = None,
-    vectors: VectorsOption = None,
-    others: OthersOption = None,
-    target_error: TargetOption = None,
+    items: o.ItemsFile,
+    *,
+    output: o.OutputOption,
+    column: o.ColumnOption = None,
+    id_column: o.IdOption = None,
+    sizing: Sizing,
+    similar: Similar,
+    others: o.OthersOption = None,
     error_pairs: Annotated[int | None, typer.Option(help="Pairs for the error estimate.")] = None,
-    asymmetric: AsymmetricOption = False,
-    retry: RetryOption = None,
-    timeout: TimeoutOption = None,
-    per_second: PerSecondOption = None,
-    max_in_flight: InFlightOption = None,
-    journal: JournalOption = None,
-    seed: SeedOption = 0,
-    jobs: JobsOption = 1,
-    scheduler: SchedulerOption = None,
+    running: Working,
+    report: o.ReportOption = None,
+    as_json: o.JsonOption = False,
 ) -> None:
     """Approximate the similarity matrix of the items in a file, and save it."""
     from fewpairs.cli.stopping import kept_unless_done, partial_of  # noqa: PLC0415
     from fewpairs.files.writing import refuse_overwriting, refuse_unwritable  # noqa: PLC0415
     from fewpairs.run.approximate import approximate as run  # noqa: PLC0415
-    from fewpairs.run.arguments import as_oracle  # noqa: PLC0415
 
     # Before the first evaluation is paid for.
-    refuse_unwritable(output)
-    for written in (output, partial_of(output)):
-        refuse_overwriting(written, (items, others, vectors))
-    patience = Patience(retry, timeout, per_second, max_in_flight)
-    oracle = as_oracle(
-        read_items(items, column),
-        Choice(similarity, asymmetric, gamma, vectors, patience=patience).of_items(),
-        None if others is None else read_items(others, column),
-        jobs,
-        journal=journal,
-    )
-    with evaluated_at(scheduler, oracle, jobs), kept_unless_done(oracle, output, vectors):
+    inputs = (items, others, similar.vectors)
+    for written in (output, report):
+        if written is not None:
+            refuse_unwritable(written)
+            refuse_overwriting(written, (*inputs, output if written is report else None))
+    refuse_overwriting(partial_of(output), inputs)
+    ids = _ids(items, others, column, id_column)
+    oracle = _oracle(items, others, column, similar, running)
+    with (
+        evaluated_at(running.scheduler, oracle, running.jobs),
+        kept_unless_done(oracle, output, similar.vectors),
+    ):
         matrix = run(
             oracle,
-            landmarks=landmarks,
-            budget=read_budget(budget),
-            cost=typed_number(cost),
-            target_error=target_error,
-            method=method,
+            ids=ids,
             error_pairs=error_pairs,
-            random_state=seed,
+            random_state=running.seed,
+            **sizing.arguments,
         )
         matrix.save(output)
-    typer.echo(f"{matrix!r}\nsaved to {output}")
+        if report is not None:
+            matrix.report(report)
+    if not as_json:
+        page = "" if report is None else f"\nopen {report} in a browser"
+        typer.echo(f"{matrix!r}\nsaved to {output}{page}")
+        return
+    error = matrix.error
+    facts = {
+        "shape": list(matrix.shape),
+        "method": matrix.method,
+        "evaluations": int(matrix.evaluations),
+        "error": None if error is None else _plain(list(error[:3])),
+        "output": str(output),
+    }
+    facts |= {} if matrix.price is None else {"price": matrix.price}
+    facts |= {} if report is None else {"report": str(report)}
+    typer.echo(json.dumps(facts))
 
 
-MatrixFile = Annotated[Path, typer.Argument(help="A file that fewpairs approximate wrote.")]
+def _oracle(
+    items: Path, others: Path | None, column: str | None, similar: Similar, running: Running
+) -> Oracle:
+    """Read the items, and make their oracle; nothing is evaluated yet."""
+    from fewpairs.run.arguments import as_oracle  # noqa: PLC0415 - --help is instant
 
-
-def query(
-    matrix: MatrixFile,
-    item: Annotated[int | None, typer.Option(help="Position of an item, from 0.")] = None,
-    text: Annotated[str | None, typer.Option(help="Or a new text to compare.")] = None,
-    k: Annotated[int, typer.Option("-k", help="How many neighbours.")] = 10,
-    rerank: Annotated[
-        int | None,
-        typer.Option(
-            help="Evaluate this many candidates exactly; 0 for none. "
-            "By default ten for each neighbour and at least 50, if the similarity can be had."
-        ),
-    ] = None,
-    vectors: VectorsOption = None,
-) -> None:
-    """List the items most similar to one."""
-    from fewpairs.factored.storage import load, stored_similarity  # noqa: PLC0415
-    from fewpairs.similarities.named import saved_similarity  # noqa: PLC0415
-
-    if (item is None) == (text is None):
-        raise InputError(
-            "query needs either --item or --text.",
-            "It lists the neighbours of one item.",
-            "Pass for example --item 17.",
-        )
-    similarity = None
-    if text is not None or rerank != 0:
-        # The header says which similarity it was, so the matrix itself is read only once.
-        fingerprint = stored_similarity(matrix)
-        # Exact scores that nobody has asked for are no reason to refuse an answer.
-        asked = text is not None or rerank is not None or vectors is not None
-        with nullcontext() if asked else suppress(InputError, ImportError):
-            similarity = saved_similarity(fingerprint, vectors)
-    found = load(matrix, similarity=similarity)
-    if item is not None and not 0 <= item < len(found):
-        raise InputError(
-            f"--item is {item}, and the matrix has {len(found)} items.",
-            "Positions are counted from 0.",
-            f"Pass a number from 0 to {len(found) - 1}.",
-        )
-    near = (
-        found.nearest(item, k, rerank=rerank)
-        if text is None
-        else found.nearest(item=text, k=k, rerank=rerank)
+    return as_oracle(
+        read_items(items, column),
+        similar.choice().of_items(),
+        None if others is None else read_items(others, column),
+        running.jobs,
+        journal=running.journal,
     )
-    names = found.source.items if found.source.square else found.source.others
-    for index, value in zip(*near, strict=True):
-        name = "" if names is None else f"\t{names.take([index])[0]}"
-        typer.echo(f"{index}\t{value:.4f}{name}")
-    scores = "exact" if found.source.evaluates and rerank != 0 else "approximate"
-    typer.echo(f"{near.evaluations:,} evaluations; scores are {scores}", err=True)
 
 
-def report(
-    matrix: MatrixFile,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The page to write: .html.")],
-    title: Annotated[str, typer.Option(help="A heading of your own.")] = "",
-) -> None:
-    """Write a page to look at in a browser: the error, a map of the items, their nearest."""
-    from fewpairs.factored.storage import load  # noqa: PLC0415
-    from fewpairs.files.writing import refuse_overwriting, refuse_unwritable  # noqa: PLC0415
+def _ids(items: Path, others: Path | None, column: str | None, id_column: str | None) -> Any:
+    """Return the ids of a table's rows; of two tables, a pair."""
+    if id_column is None:
+        return None
+    from fewpairs.items.rows import ROWS  # noqa: PLC0415 - --help is instant
+    from fewpairs.items.sources import Source  # noqa: PLC0415
+    from fewpairs.items.tables import read_table  # noqa: PLC0415
 
-    refuse_unwritable(output)
-    refuse_overwriting(output, (matrix,))
-    load(matrix).report(output, title=title)
-    typer.echo(f"saved to {output}: open it in a browser, it needs no network")
+    columns = () if column is None else (column,)
+    files = [path for path in (items, others) if path is not None]
+    ids = [read_table(Source.of(path, ROWS), columns, id_column).ids for path in files]
+    return ids[0] if others is None else tuple(ids)
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON can hold: no NaN, no infinity, no tuple of NumPy's numbers."""
+    if isinstance(value, (tuple, list)):
+        return [_plain(one) for one in value]
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    number = float(value)
+    return number if math.isfinite(number) else None

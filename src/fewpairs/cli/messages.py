@@ -20,6 +20,10 @@ _OPTIONS = {
     "one_to_one": "--one-to-one",
     "others": "--others",
     "k": "-k",
+    "sample": "--sample",
+    "dimensions": "--dimensions",
+    "window": "--window",
+    "min_count": "--min-count",
     "all_pairs": "--all-pairs",
     "missing": "--missing",
     "retry": "--retry",
@@ -65,6 +69,9 @@ def for_typing(message: str) -> str:
 
 
 def told(error: BaseException) -> str:
-    """Return everything that an error says, its notes included."""
-    lines = "\n".join([str(error), *getattr(error, "__notes__", ())]).splitlines()
+    """Return what was wrong and what to do, in one line; its notes follow."""
+    brief = getattr(error, "brief", str(error))
+    if _IN_PYTHON in brief:
+        brief = str(error).splitlines()[0]
+    lines = [brief.replace("\n", " "), *getattr(error, "__notes__", ())]
     return for_typing("\n".join(line for line in lines if _IN_PYTHON not in line))

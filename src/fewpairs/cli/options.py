@@ -34,11 +34,16 @@ OthersOption = Annotated[
     Path | None, typer.Option(help="Items of the columns, to compare two files.")
 ]
 LandmarksOption = Annotated[int | None, typer.Option(help="Number of columns to read.")]
-BudgetOption = Annotated[
+_BUDGET = (
+    "The most to spend: evaluations, or a share of all pairs if below 1, or with --cost an amount: "
+    "'5 USD'."
+)
+BudgetOption = Annotated[str | None, typer.Option(help=_BUDGET, metavar="NUMBER")]
+ClusterBudgetOption = Annotated[
     str | None,
     typer.Option(
-        help="The most to spend: evaluations, or a share of all pairs if below 1, or with --cost "
-        "an amount: '5 USD'.",
+        "--budget",
+        help=f"{_BUDGET} By default 200 pairs for each row, or all pairs if these are fewer.",
         metavar="NUMBER",
     ),
 ]
@@ -186,7 +191,21 @@ RawOption = Annotated[
         "spreadsheet would take for formulas.",
     ),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Say what was found as one JSON object.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Say everything as one JSON object.")]
+ReportOption = Annotated[
+    Path | None,
+    typer.Option("--report", help="Also write a page to look at in a browser: .html."),
+]
+GuideOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--guide",
+        help="What hints at the similarity, and costs no evaluations: auto (the words or numbers "
+        "of the rows), none, or a .npy file with a row of numbers for each row; for two tables "
+        "twice.",
+        metavar="auto|none|FILE",
+    ),
+]
 
 
 def read_budget(typed: str | None) -> float | str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import typer
@@ -22,6 +23,7 @@ def tell_plan(
     all_pairs: bool | None,
     cost: float | str | None,
     k: int | None = None,
+    as_json: bool = False,
 ) -> None:
     """Say what a command would evaluate.
 
@@ -35,6 +37,7 @@ def tell_plan(
         Of one evaluation.
     k : int, optional
         Neighbours of each row; without it pairs are looked for.
+    as_json : bool, default=False
     """
     from fewpairs.run.arguments import evaluations_of  # noqa: PLC0415 - --help is instant
     from fewpairs.similarities.cost import Cost  # noqa: PLC0415
@@ -58,13 +61,16 @@ def tell_plan(
     if evaluates_all(all_pairs, budget, oracle.similarity, universe):
         paying = paid(universe.size * each)
         lines = [f"all {universe.size:,} pairs would be evaluated, and none missed{paying}"]
+        expected = [{"least": universe.size * each, "most": universe.size * each}]
     elif budget is not None:
         everything = universe.size * each
         most = min(evaluations_of(budget, everything, price), everything)
         lines = [f"at most {most:,} evaluations, of {universe.size:,} pairs{paid(most)}"]
+        expected = [{"least": 0, "most": most}]
     elif k is not None:
         nearest = plan_nearest(n, k=k, **sets)
         lines = [str(nearest).replace("budget=", "--budget") + paid(nearest.least * each)]
+        expected = [{"least": nearest.least * each}]
     else:
         counts = sorted({min(max(int(min(n, m) * c), 1), universe.size) for c in _FOR_EACH})
         plans = [plan_pairs(n, matches=count, **sets) for count in counts if universe.size]
@@ -73,10 +79,41 @@ def tell_plan(
             f"with {plan.matches:,} matches: {plan.price}{paid(plan.low * each, plan.high * each)}"
             for plan in plans
         ]
+        expected = [
+            {"matches": plan.matches, "least": plan.low * each, "most": plan.high * each}
+            for plan in plans
+        ]
     open_choice = all_pairs is None and budget is None and price is None
     if open_choice and oracle.similarity.cheap and MANY < universe.size <= _QUICK * MANY:
         lines.append(
             f"--all-pairs evaluates all {universe.size:,} pairs and misses none: with a string "
             "similarity that is often quicker than a search"
         )
-    typer.echo("\n".join([*lines, "nothing was evaluated"]))
+    _say(lines, {"rows": [n, m], "pairs": universe.size, "evaluations": expected}, as_json=as_json)
+
+
+def tell_plan_of_clusters(
+    compared: Compared,
+    *,
+    budget: float | str | None,
+    cost: float | str | None,
+    as_json: bool = False,
+) -> None:
+    """Say what clusters would cost: at most their budget."""
+    from fewpairs.similarities.cost import Cost  # noqa: PLC0415 - --help is instant
+    from fewpairs.tasks.clustering.cluster import allowance  # noqa: PLC0415
+
+    price = None if cost is None else Cost.of(cost)
+    planner, n = compared.oracle.planner, len(compared.left)
+    everything = planner.price_of_everything
+    most = min(allowance(planner, n, budget, price), everything)
+    paying = "" if price is None else f", {price.written(most)}"
+    share = most / max(everything, 1)
+    lines = [f"at most {most:,} evaluations, {share:.1%} of all {everything:,}{paying}"]
+    expected = [{"least": 0, "most": most}]
+    _say(lines, {"rows": [n, n], "pairs": everything, "evaluations": expected}, as_json=as_json)
+
+
+def _say(lines: list[str], facts: dict[str, Any], *, as_json: bool) -> None:
+    told = json.dumps(facts) if as_json else "\n".join([*lines, "nothing was evaluated"])
+    typer.echo(told)

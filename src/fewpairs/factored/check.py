@@ -19,6 +19,8 @@ from fewpairs.arrays import (
 from fewpairs.error.rows import Share, share_of_rows
 from fewpairs.errors import InputError, StoppedError
 from fewpairs.factored.neighbors import check_numbers, how_many_candidates, reranked, scores_of
+from fewpairs.notebook import svg
+from fewpairs.notebook.card import card
 from fewpairs.numerics import largest
 from fewpairs.oracle.progress import Progress, ProgressOption
 
@@ -70,6 +72,17 @@ class Check:
     entries: int
     evaluations: int
     skipped: int = 0
+
+    def _repr_html_(self) -> str:
+        stated = {
+            "recall": self.recall,
+            "precision": None if self.k is not None else self.precision,
+            "ranked exactly": self.reranked,
+        }
+        shown = {name: share for name, share in stated.items() if share is not None}
+        drawn = [svg.interval(*share) for share in shown.values() if not np.isnan(share.value)]
+        rows = [(name, str(share)) for name, share in shown.items()]
+        return card("the largest entries", rows if self.of else [], "".join(drawn), str(self))
 
     def __str__(self) -> str:
         if not self.of:

@@ -73,8 +73,8 @@ def refuse_overwriting(output: Path, inputs: Iterable[Path | None]) -> None:
     for given in inputs:
         if given is not None and _same_file(output, given):
             raise InputError(
-                f"the output {str(output)!r} is the input {str(given)!r}.",
-                "The result would take its place, and the input would be lost.",
+                f"the output {str(output)!r} is the input {str(given)!r}, which would be lost.",
+                "",
                 "Choose another name for the output.",
             )
 

@@ -120,7 +120,8 @@ def as_items(items: Any, *, records: bool = False) -> Items:
     ----------
     items : sequence, array, sparse matrix, column, frame, TextLines, or iterator
         Columns and frames are those of pandas, polars or Arrow. Rows of a 2-D array, of a sparse
-        matrix and of a frame of numbers are the items. A frame with a single column of other than numbers is that column. An iterator is read to its end.
+        matrix and of a frame of numbers are the items. A frame with a single column of other than
+        numbers is that column. An iterator is read to its end.
         A pandas index that tells all items apart, and does not just count them, comes along.
     records : bool, default=False
         Whether an item of a frame is a whole row, as a mapping from its columns to its values.

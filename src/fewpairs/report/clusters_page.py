@@ -10,10 +10,11 @@ import numpy as np
 
 from fewpairs.error.rows import Share
 from fewpairs.errors import InputError
+from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.files.writing import refuse_unwritable
 from fewpairs.items.ids import shown_ids
 from fewpairs.notebook.svg import interval
-from fewpairs.report.contents import Fact, Labels
+from fewpairs.report.contents import Contents, Fact, Labels
 from fewpairs.report.matrix_page import contents_of
 from fewpairs.report.page import write_page
 from fewpairs.tasks.clustering.clusters import Clusters
@@ -45,16 +46,35 @@ def report_clusters(
     clusters = replace(clusters, ids=named)
     given = None if named.left is None else named.left.values
     colours = _labels(clusters) if labels is None else labels
-    contents = contents_of(matrix, texts, given, colours, title or _title(clusters), most)
-    write_page(
-        replace(
-            contents,
-            lead=_lead(clusters),
-            facts=[*_facts(clusters), *contents.facts[1:]],
-            findings=[*_findings(clusters), *contents.findings],
-            small_is_near=not clusters.threshold.above,
-        ),
-        path,
+    shown = matrix if clusters.threshold.above else _negative(matrix)
+    contents = contents_of(shown, texts, given, colours, title or _title(clusters), most)
+    contents = replace(
+        contents,
+        lead=_lead(clusters),
+        facts=[*_facts(clusters), *contents.facts[1:]],
+        findings=[*_findings(clusters), *contents.findings],
+    )
+    write_page(contents if clusters.threshold.above else _of_distances(contents, clusters), path)
+
+
+def _negative(matrix: FactoredMatrix) -> FactoredMatrix:
+    """Return distances with their signs turned, so that the nearest have the largest."""
+    turned = matrix.scaled(np.full(matrix.shape[0], -1.0), np.ones(matrix.shape[1]))
+    turned.source, turned.error, turned.method = matrix.source, matrix.error, matrix.method
+    return turned
+
+
+def _of_distances(contents: Contents, clusters: Clusters) -> Contents:
+    """Turn the signs back; what is said of the spectrum would be that of the turned ones."""
+    links = contents.links
+    values = (None if v is None else -v for v in (links.approximate, links.exact))
+    approximate, exact = values
+    return replace(
+        contents,
+        links=links._replace(approximate=approximate, exact=exact),
+        findings=_findings(clusters),
+        charts=[],
+        small_is_near=True,
     )
 
 

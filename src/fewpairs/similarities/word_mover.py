@@ -14,7 +14,7 @@ from fewpairs.errors import InputError
 from fewpairs.items.items import Items
 from fewpairs.items.keys import framed
 from fewpairs.similarities.base import Pair, Similarity
-from fewpairs.text.documents import Documents
+from fewpairs.text.documents import Documents, word_weights
 from fewpairs.text.tokens import StopWords, Tokenizer, read_stop_words
 from fewpairs.text.word_vectors import WordVectors
 from fewpairs.transport.ground import Ground
@@ -35,7 +35,13 @@ class WordMover(Similarity):
         `wmd`.
     normalize : bool, default=False
         Scale word vectors to length one first, as gensim does; the papers do not.
-    tokenizer, stop_words, weights : as for `Documents.of`
+    tokenizer, stop_words : as for `Documents.of`
+    weights : {"nbow", "tfidf", "sif"}, default="nbow"
+        As for `Documents.of`; "sif" does best on sentences.
+    corpus : sequence of texts, optional
+        By which "tfidf" and "sif" are counted. Without it these depend on which items are read
+        together, and new items, or exact scores of a matrix that is there, are weighed otherwise
+        than in its run: pass all texts.
     empty : {"error", "far"}, default="error"
         Refuse documents without a known word, or keep them far from all others.
 
@@ -67,6 +73,7 @@ class WordMover(Similarity):
         stop_words: StopWords = None,
         weights: str = "nbow",
         empty: str = "error",
+        corpus: Any = None,
     ) -> None:
         if empty == "drop":
             raise InputError(
@@ -78,6 +85,7 @@ class WordMover(Similarity):
         self.gamma = check_gamma(gamma)
         self.metric, self.normalize = metric, normalize
         self.tokenizer, self.weights, self.empty = tokenizer, weights, empty
+        self.corpus = corpus
         stopped = read_stop_words(stop_words)  # once: it may be an iterator
         self.stop_words = stop_words if isinstance(stop_words, str | None) else stopped
         self._reading: dict[str, Any] = {
@@ -86,6 +94,12 @@ class WordMover(Similarity):
             "weights": weights,
             "empty": empty,
         }
+        worth = None
+        if corpus is not None:
+            worth = word_weights(
+                corpus, self.vectors, weights, tokenizer=tokenizer, stop_words=stopped
+            )
+            self._reading["weights"] = worth
         self.ground = Ground.of(self.vectors, metric, normalize=normalize)
         self._facts: dict[str, Any] = {
             "metric": metric,
@@ -96,6 +110,8 @@ class WordMover(Similarity):
             "stop_words": stop_words if isinstance(stop_words, str | None) else sorted(stopped),
             "vectors": _digest(self.vectors),
         }
+        if worth is not None:
+            self._facts["corpus"] = hashlib.sha256(worth.tobytes()).hexdigest()
 
     @property
     def parameters(self) -> Mapping[str, Any]:  # type: ignore[override]

@@ -45,7 +45,7 @@ def draw_words(
     ndarray of shape (count, dimensions)
     """
     if drawing == "words":
-        return vectors[words[rng.integers(0, len(words), count)]]
+        return np.take(vectors, words[rng.integers(0, len(words), count)], axis=0)
     used = vectors[np.unique(words)]
     low, high = float(used.min()), float(used.max())
     drawn = rng.uniform(low, high, (count, vectors.shape[1]))

@@ -10,6 +10,7 @@ from scipy.stats import rankdata
 
 from fewpairs.arrays import FloatArray, is_number, unmasked
 from fewpairs.errors import InputError
+from fewpairs.notebook.card import card
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,16 @@ class PairScores:
     f1: float | None
     threshold: float | None
     n_pairs: int
+
+    def _repr_html_(self) -> str:
+        shown = {
+            "Pearson": self.pearson,
+            "Spearman": self.spearman,
+            "accuracy": self.accuracy,
+            "F1": self.f1,
+        }
+        rows = [(name, "" if value is None else f"{value:.3f}") for name, value in shown.items()]
+        return card(f"{self.n_pairs:,} labelled pairs", rows)
 
     def __str__(self) -> str:
         told = f"Pearson {self.pearson:.3f}, Spearman {self.spearman:.3f}"

@@ -22,10 +22,12 @@ from fewpairs.text.tokens import (
 )
 from fewpairs.text.word_vectors import WordVectors
 
-WEIGHTS = ("nbow", "tfidf")
+WEIGHTS = ("nbow", "tfidf", "sif")
 EMPTY = ("error", "far", "drop")
 #: How far the sum of weights may be from one: rounding in single precision.
 _SUM = 1e-6
+#: a of SIF: words that are rarer than this share of all are worth about the same.
+_SIF = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +70,7 @@ class Documents:
         *,
         tokenizer: Tokenizer | None = None,
         stop_words: StopWords = None,
-        weights: str = "nbow",
+        weights: str | FloatArray = "nbow",
         empty: str = "error",
     ) -> Documents:
         """Read texts, or lists of tokens.
@@ -84,9 +86,11 @@ class Documents:
         stop_words : "english", "smart", iterable of str, or None
             Words to leave out: scikit-learn's English list, that of the SMART system, which the
             papers used, your own, or none.
-        weights : {"nbow", "tfidf"}, default="nbow"
-            Counts, or counts times log(number of documents / documents with the word) + 1; both
-            scaled to sum to one.
+        weights : {"nbow", "tfidf", "sif"}, default="nbow"
+            Counts; counts times log(number of documents / documents with the word) + 1; or counts
+            times a / (a + share of the word among all words), a = 0.001. All are scaled to sum to
+            one. The last two depend on which documents are read together; `word_weights` makes
+            an array of them, which may be given instead.
         empty : {"error", "far", "drop"}, default="error"
             What to do with a document without any known word: refuse it; keep it, as far from
             every other as words can be (two empty ones are equal); or leave it out, and say in
@@ -160,15 +164,24 @@ class Documents:
             )
         return self[np.setdiff1d(np.arange(len(self)), gone)]
 
-    def _weighted(self, weights: str) -> Documents:
+    def _weighted(self, weights: str | FloatArray) -> Documents:
         """Turn the counts, which stand in place of the weights so far, into weights."""
-        values = self.weights
-        if weights == "tfidf":
-            having = np.bincount(self.words, minlength=len(self.vectors))
-            values = values * (np.log(len(self) / np.maximum(having[self.words], 1)) + 1)
+        worth = self._worth(weights) if isinstance(weights, str) else weights
+        values = self.weights * worth[self.words]
         document = np.repeat(np.arange(len(self)), np.diff(self.starts))
         totals = np.bincount(document, values, minlength=len(self))
         return replace(self, weights=values / totals[document])
+
+    def _worth(self, weights: str) -> FloatArray:
+        """Return what one occurrence of each word of the table is worth, by these documents."""
+        size = len(self.vectors)
+        if weights == "tfidf":
+            having = np.bincount(self.words, minlength=size)
+            return np.asarray(np.log(len(self) / np.maximum(having, 1)) + 1)
+        if weights == "sif":
+            counts = np.bincount(self.words, self.weights, minlength=size)
+            return np.asarray(_SIF / (_SIF + counts / max(float(counts.sum()), 1.0)))
+        return np.ones(size)
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -246,8 +259,30 @@ def _fault(
     return f"the weights of document {off[0]} sum to {sums[off[0]]:.9g}" if len(off) else ""
 
 
-def _check_names(weights: str, empty: str) -> None:
-    if weights not in WEIGHTS:
+def word_weights(texts: Iterable[Any], vectors: Any, weights: str, **reading: Any) -> FloatArray:
+    """Return what one occurrence of each word of a table is worth, by a whole corpus.
+
+    Parameters
+    ----------
+    texts : sequence of str or of lists of str
+    vectors : WordVectors, mapping, or gensim's KeyedVectors
+    weights : {"nbow", "tfidf", "sif"}
+    **reading
+        ``tokenizer`` and ``stop_words`` of `Documents.of`.
+
+    Returns
+    -------
+    ndarray of shape (n_words,)
+    """
+    _check_names(weights, "far")
+    table = WordVectors.of(vectors)
+    stopped = read_stop_words(reading.get("stop_words"))
+    counted, _ = _counted(list(read_texts(texts)), table, reading.get("tokenizer"), stopped)
+    return counted._worth(weights)  # noqa: SLF001 - its own
+
+
+def _check_names(weights: str | FloatArray, empty: str) -> None:
+    if isinstance(weights, str) and weights not in WEIGHTS:
         raise UnknownNameError("weights", weights, WEIGHTS)
     if empty not in EMPTY:
         raise UnknownNameError("empty", empty, EMPTY)

@@ -16,6 +16,7 @@ from fewpairs.items.ids import Ids, ids_of_one_set, read_ids
 from fewpairs.numerics import distinct
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
+from fewpairs.oracle.planner import Planner
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.oracle.progress import checked as checked_progress
 from fewpairs.parallel import count_jobs
@@ -23,7 +24,7 @@ from fewpairs.parallel import max_memory as memory_below
 from fewpairs.run.approximate import approximate
 from fewpairs.run.arguments import as_oracle, evaluations_of
 from fewpairs.similarities.base import declared
-from fewpairs.similarities.cost import CostOption
+from fewpairs.similarities.cost import Cost, CostOption
 from fewpairs.similarities.patience import WhenMissing
 from fewpairs.similarities.symmetrized import Symmetrized
 from fewpairs.tasks.clustering.clusters import Clusters
@@ -247,6 +248,13 @@ def _single_items(n: int, where: Threshold, ids: Ids) -> Clusters:
     )
 
 
+def allowance(planner: Planner, n: int, budget: float | str | None, cost: Cost | None) -> int:
+    """Return how many evaluations may be spent: those of a budget, or so many for each item."""
+    if budget is None:
+        return min(_FOR_EACH_ITEM * n * planner.per_entry, planner.price_of_columns(n))
+    return evaluations_of(budget, n * (n - 1) // 2 * planner.per_entry, cost)
+
+
 @dataclass(frozen=True, eq=False)
 class _Run:
     """One run: a matrix, decisions, a statement."""
@@ -263,10 +271,7 @@ class _Run:
             return _single_items(n, where, self.ids)
         planner = oracle.planner
         everything = planner.price_of_columns(n)
-        allowed = min(_FOR_EACH_ITEM * n * planner.per_entry, everything)
-        if budget is not None:
-            all_pairs = n * (n - 1) // 2 * planner.per_entry
-            allowed = evaluations_of(budget, all_pairs, planner.cost)
+        allowed = allowance(planner, n, budget, planner.cost)
         rng = oracle.generator(random_state, "cluster")
         matrix = self._matrix(allowed, everything, rng)
         noise = noise_of(matrix, rng) or 0.0

@@ -10,6 +10,7 @@ import numpy as np
 
 from fewpairs.arrays import IntArray, unmasked
 from fewpairs.errors import InputError
+from fewpairs.notebook.card import card
 from fewpairs.tasks.coreference.counting import Counts, count, positions
 
 Clusters = list[list[Hashable]]
@@ -52,6 +53,14 @@ class CoreferenceScores:
     def conll(self) -> float:
         """The mean F1 of MUC, B³ and CEAF-e."""
         return (self.muc.f1 + self.b_cubed.f1 + self.ceaf_e.f1) / 3
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for field in fields(self):
+            recall, precision, f1 = getattr(self, field.name)
+            told = f"F1 {f1:.4f}, recall {recall:.4f}, precision {precision:.4f}"
+            rows.append((_TITLES[field.name], told))
+        return card(f"CoNLL {self.conll:.4f}", rows)
 
     def __str__(self) -> str:
         lines = [f"{'':8}{'recall':>8}{'precision':>11}{'F1':>8}"]

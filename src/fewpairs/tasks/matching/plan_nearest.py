@@ -7,6 +7,8 @@ from typing import NamedTuple
 from fewpairs.arrays import is_whole
 from fewpairs.error.recall import check_recall
 from fewpairs.errors import InputError
+from fewpairs.notebook import svg
+from fewpairs.notebook.card import card
 from fewpairs.similarities.cost import Cost, CostOption
 from fewpairs.tasks.matching.row_counts import row_counts
 from fewpairs.tasks.matching.universe import Universe
@@ -42,6 +44,11 @@ class NearestPlan(NamedTuple):
         if self.cost is None:
             return None
         return self.cost.price(self.least), self.cost.price(self.all_pairs)
+
+    def _repr_html_(self) -> str:
+        rows = [("evaluations", f"{self.least:,} at least, of {self.all_pairs:,} pairs")]
+        drawn = svg.share(self.least / max(self.all_pairs, 1))
+        return card(f"the {self.k:,} nearest of each item", rows, drawn, str(self))
 
     def __str__(self) -> str:
         least, most = (

@@ -7,6 +7,8 @@ from typing import NamedTuple
 from fewpairs.arrays import is_whole
 from fewpairs.error.recall import blind_pairs, check_recall
 from fewpairs.errors import InputError
+from fewpairs.notebook import svg
+from fewpairs.notebook.card import card
 from fewpairs.similarities.cost import Cost, CostOption
 from fewpairs.tasks.matching.steering import longest_in_vain
 from fewpairs.tasks.matching.universe import Universe
@@ -84,6 +86,15 @@ class PairsPlan(NamedTuple):
             return f"{text}{self.price}"
         low, high, everything = map(self.cost.written, (self.low, self.high, self.all_pairs))
         return f"{text}{self.price}: {low} to {high}, where all pairs cost {everything}"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("drawn blindly", f"{self.blind:,} of {self.all_pairs:,} pairs"),
+            ("with finding", f"{self.low:,} to {self.high:,} evaluations"),
+        ]
+        title = f"a recall of {self.recall:g} for {self.matches:,} matches"
+        drawn = svg.share(self.high / self.all_pairs)
+        return card(title, [] if self._few_matches else rows, drawn, str(self))
 
     @property
     def price(self) -> str:

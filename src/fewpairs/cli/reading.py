@@ -1,0 +1,112 @@
+"""Commands that read a matrix: query, report."""
+
+from __future__ import annotations
+
+import json
+from contextlib import nullcontext, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fewpairs.cli.options import JsonOption, VectorsOption
+from fewpairs.errors import InputError
+
+if TYPE_CHECKING:
+    from fewpairs.factored.matrix import FactoredMatrix
+
+MatrixFile = Annotated[Path, typer.Argument(help="A file that fewpairs approximate wrote.")]
+
+
+def query(
+    matrix: MatrixFile,
+    item: Annotated[
+        str | None, typer.Option(help="Position of an item, from 0, or its id.")
+    ] = None,
+    text: Annotated[str | None, typer.Option(help="Or a new text to compare.")] = None,
+    k: Annotated[int, typer.Option("-k", help="How many neighbours.")] = 10,
+    rerank: Annotated[
+        int | None,
+        typer.Option(
+            help="Evaluate this many candidates exactly; 0 for none. "
+            "By default ten for each neighbour and at least 50, if the similarity can be had."
+        ),
+    ] = None,
+    vectors: VectorsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the items most similar to one: its position or id, the similarity, the item."""
+    from fewpairs.factored.storage import load, stored_similarity  # noqa: PLC0415
+    from fewpairs.similarities.named import saved_similarity  # noqa: PLC0415
+
+    if (item is None) == (text is None):
+        raise InputError(
+            "query needs either --item or --text.",
+            "It lists the neighbours of one item.",
+            "Pass for example --item 17.",
+        )
+    similarity = None
+    if text is not None or rerank != 0:
+        # The header says which similarity it was, so the matrix itself is read only once.
+        fingerprint = stored_similarity(matrix)
+        # Exact scores that nobody has asked for are no reason to refuse an answer.
+        asked = text is not None or rerank is not None or vectors is not None
+        with nullcontext() if asked else suppress(InputError, ImportError):
+            similarity = saved_similarity(fingerprint, vectors)
+    found = load(matrix, similarity=similarity)
+    near = (
+        found.nearest(_position(found, item), k, rerank=rerank)
+        if item is not None
+        else found.nearest(item=text, k=k, rerank=rerank)
+    )
+    scores = "exact" if found.source.evaluates and rerank != 0 else "approximate"
+    names = found.source.items if found.source.square else found.source.others
+    if as_json:
+        listed = zip(near.ids, near.similarities.tolist(), near.indices.tolist(), strict=True)
+        rows: list[dict[str, Any]] = [
+            {"id": name, "similarity": value}
+            | ({} if near.texts is None or names is None else {"text": names.take([at])[0]})
+            for name, value, at in listed
+        ]
+        facts = {"neighbours": rows, "evaluations": near.evaluations, "scores": scores}
+        typer.echo(json.dumps(facts, ensure_ascii=False))
+        return
+    for name, at, value in zip(near.ids, near.indices, near.similarities, strict=True):
+        shown = "" if names is None else f"\t{names.take([at])[0]}"
+        typer.echo(f"{name}\t{value:.4f}{shown}")
+    typer.echo(f"{near.evaluations:,} evaluations; scores are {scores}", err=True)
+
+
+def _position(matrix: FactoredMatrix, item: str) -> int | str:
+    """Return what was typed as a position or an id; what is both is an id."""
+    if matrix.ids is not None and item in map(str, matrix.ids):
+        return [str(name) for name in matrix.ids].index(item)
+    try:
+        at = int(item)
+    except ValueError:
+        if matrix.ids is not None:
+            return item
+        at = -1
+    if not 0 <= at < len(matrix):
+        raise InputError(
+            f"--item is {item}, and the matrix has {len(matrix)} items"
+            f"{' without ids' if matrix.ids is None else ''}.",
+            "Positions are counted from 0.",
+            f"Pass a number from 0 to {len(matrix) - 1}.",
+        )
+    return at
+
+
+def report(
+    matrix: MatrixFile,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page to write: .html.")],
+    title: Annotated[str, typer.Option(help="A heading of your own.")] = "",
+) -> None:
+    """Write a page to look at in a browser: the error, a map of the items, their nearest."""
+    from fewpairs.factored.storage import load  # noqa: PLC0415
+    from fewpairs.files.writing import refuse_overwriting, refuse_unwritable  # noqa: PLC0415
+
+    refuse_unwritable(output)
+    refuse_overwriting(output, (matrix,))
+    load(matrix).report(output, title=title)
+    typer.echo(f"saved to {output}: open it in a browser, it needs no network")
