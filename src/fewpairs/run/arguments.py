@@ -21,7 +21,6 @@ from fewpairs.methods.landmarks import given_landmarks
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
-from fewpairs.oracle.progress import checked as checked_progress
 from fewpairs.parallel import count_jobs
 from fewpairs.similarities.base import declared
 from fewpairs.similarities.cost import Cost, evaluations_for
@@ -229,7 +228,7 @@ def as_oracle(
         items.mend(similarity)
     items.declare(**declared_beside)
     if progress is not None:
-        items.progress = checked_progress(progress)
+        items.progress = progress
     if n_jobs != 1:
         items.n_jobs = count_jobs(n_jobs)
     return items
