@@ -22,7 +22,6 @@ from fewpairs.oracle.memory import Memory
 from fewpairs.oracle.outcome import declared_diagonal
 from fewpairs.oracle.planner import Planner
 from fewpairs.oracle.progress import ProgressOption
-from fewpairs.oracle.progress import checked as checked_progress
 from fewpairs.oracle.scale import Scale
 from fewpairs.parallel import count_jobs
 from fewpairs.similarities.base import as_similarity, declared
@@ -59,7 +58,7 @@ class Gate(Asking):
         self.others = self.items if others is None else as_items(others, records=records)
         self.square = others is None
         self.work_in(n_jobs, workers, client)
-        self.progress = checked_progress(progress)
+        self.progress = progress
         self._resumable = resumable
         self._base: Self | None = None
         self._assumed = False

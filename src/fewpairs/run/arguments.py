@@ -21,7 +21,6 @@ from fewpairs.methods.landmarks import given_landmarks
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
-from fewpairs.oracle.progress import checked as checked_progress
 from fewpairs.similarities.base import declared
 from fewpairs.similarities.cost import Cost, evaluations_for
 from fewpairs.workers.choice import WorkersOption
@@ -243,7 +242,7 @@ def as_oracle(
         items.mend(similarity)
     items.declare(**declared_beside)
     if progress is not None:
-        items.progress = checked_progress(progress)
+        items.progress = progress
     if n_jobs != 1 or workers != "threads" or client is not None:
         items.work_in(n_jobs, workers, client)
     return items

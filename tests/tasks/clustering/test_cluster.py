@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from sklearn.cluster import DBSCAN, AgglomerativeClustering
 from sklearn.metrics import adjusted_rand_score
 
 import fewpairs as fp
+from fewpairs.cli.grouping import _averaged
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.tasks.clustering import stating
 from fewpairs.tasks.clustering.decisions import Decisions, Noise
@@ -513,6 +515,18 @@ def test_average_linkage_of_found_pairs_keeps_a_budget():
         found.averaged_groups(budget=3)
     assert found.oracle.evaluations == before
     assert len(found.averaged_groups(budget=780)) == 40
+
+
+def test_the_command_spends_on_groups_what_is_left_of_a_share_of_all_pairs():
+    asked = []
+    found = SimpleNamespace(
+        oracle=fp.Oracle(range(20), fp.Precomputed(np.eye(20))),
+        evaluations=40,
+        recall=SimpleNamespace(pairs=190),
+        averaged_groups=asked.append,
+    )
+    _averaged(found, 0.5)
+    assert asked == [95 - 40]
 
 
 @pytest.mark.parametrize("budget", [-1, 0.5, "5 USD", True])
