@@ -218,7 +218,7 @@ def test_a_scheduler_that_disappears_leaves_what_was_evaluated(tmp_path):
         while not where.exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         address = json.loads(where.read_text())["address"]
-        with distributed.Client(address, timeout=1, set_as_default=False) as client:
+        with distributed.Client(address, timeout=5, set_as_default=False) as client:
             client.wait_for_workers(1, timeout=120)
             slow = Traced(folder, seconds=0.2)
             killer = at_the_third_block(folder, lambda _: scheduler.kill())
