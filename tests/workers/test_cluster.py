@@ -40,7 +40,7 @@ def client():
 @pytest.fixture
 def both(client):
     """Both workers, also after a test that has killed one."""
-    client.wait_for_workers(2, timeout=30)
+    client.wait_for_workers(2, timeout=120)
     return client
 
 
@@ -52,7 +52,7 @@ def at_the_third_block(folder, act):
     """Do something when workers have begun a few blocks; returns the thread, to be joined."""
 
     def wait():
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while len(traces(folder)) < 3 and time.monotonic() < deadline:
             time.sleep(0.005)
         act(traces(folder)[-1][0])
@@ -214,12 +214,12 @@ def test_a_scheduler_that_disappears_leaves_what_was_evaluated(tmp_path):
         **how,
     )
     try:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while not where.exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         address = json.loads(where.read_text())["address"]
-        with distributed.Client(address, timeout=1, set_as_default=False) as client:
-            client.wait_for_workers(1, timeout=30)
+        with distributed.Client(address, timeout=5, set_as_default=False) as client:
+            client.wait_for_workers(1, timeout=120)
             slow = Traced(folder, seconds=0.2)
             killer = at_the_third_block(folder, lambda _: scheduler.kill())
             with pytest.raises(LostWorkersError, match="scheduler") as caught:

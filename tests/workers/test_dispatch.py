@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import fewpairs as fp
 from fewpairs.errors import LostWorkersError
 from fewpairs.workers import dispatch as dispatching
 from fewpairs.workers.dispatch import Done, Lost, dispatch
@@ -106,6 +107,17 @@ def test_nothing_is_drawn_that_there_is_no_room_for():
     assert len(drawn) < 30
     running.close()
     assert not crew.waiting
+
+
+def test_large_results_are_under_way_only_as_memory_allows():
+    class Large(int):
+        size = 2**20
+
+    crew = Crew(8)
+    with fp.max_memory("70 MB"):
+        found = list(dispatch(crew, map(Large, range(1, 30))))
+    assert [task for task, _ in found] == list(range(1, 30))
+    assert crew.most == 3  # of 8 MB each: the third is sent while two take less than a quarter
 
 
 def test_after_a_stop_what_was_drawn_is_not_sent():

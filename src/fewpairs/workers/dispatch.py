@@ -15,12 +15,15 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from fewpairs.errors import LostWorkersError
+from fewpairs.parallel import memory_ceiling
 from fewpairs.workers.home import Arrived, Killed
 from fewpairs.workers.loads import Loads, size_of
 
 #: Trips under way for each worker: one that it makes, one that waits for it. So many again may be
 #: here, out of turn, while an earlier one is waited for.
 _UNDER_WAY = 2
+#: Results that are under way, or wait for their turn, take no more than this share of the memory.
+_SHARE = 1 / 4
 #: A trip that was lost this often with its worker is suspect.
 _SUSPECT = 2
 #: A trip is slow that takes this many times what it should, and these seconds at least.
@@ -89,6 +92,10 @@ class _Trip:
         self.results = [_NOTHING] * len(self.tasks)
 
     @property
+    def size(self) -> int:
+        return sum(map(size_of, self.tasks))
+
+    @property
     def missing(self) -> list[int]:
         return [k for k, result in enumerate(self.results) if result is _NOTHING]
 
@@ -151,8 +158,11 @@ class _Board:
         if self._suspects:
             return
         workers = max(1, self._crew.size)
-        while len(self._by_key) < _UNDER_WAY * workers and (
-            len(self.trips) < 2 * _UNDER_WAY * workers
+        most = memory_ceiling() * _SHARE // 8
+        while (
+            len(self._by_key) < _UNDER_WAY * workers
+            and len(self.trips) < 2 * _UNDER_WAY * workers
+            and (not self.trips or sum(trip.size for trip in self.trips) < most)
         ):
             load = self._loads.next(workers)
             if not load:
@@ -188,7 +198,7 @@ class _Board:
                 self._send(trip, trip.missing)
 
     def _is_late(self, trip: _Trip) -> bool:
-        expected = self._loads.expected(sum(map(size_of, trip.tasks)))
+        expected = self._loads.expected(trip.size)
         late = time.monotonic() - trip.since > max(_SLOW * expected, _SLOW_AT_LEAST)
         return bool(trip.attempts) and expected > 0 and late
 
