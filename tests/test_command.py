@@ -257,6 +257,7 @@ def test_inspect_plan_approximate_and_query_speak_json(typed, folder):
     by_position = json.loads(typed("query", "p.fewpairs", "--item", 0, "-k", 2, "--json"))
     assert by_position["neighbours"] == found["neighbours"]
     assert "Did you mean 'a1'" in typed("query", "p.fewpairs", "--item", "aa1", code=2)
+    assert "The first is 'a1'.\n" in typed("query", "p.fewpairs", "--item", "zzz", code=2)
 
 
 def test_a_guide_is_a_file_none_or_automatic(typed, folder):
