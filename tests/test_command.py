@@ -9,7 +9,6 @@ import re
 import shlex
 import sys
 
-import click
 import numpy as np
 import pytest
 import typer
@@ -85,7 +84,7 @@ def test_every_option_explains_itself():
         for one in every:
             assert one.help
             for option in one.params:
-                told = getattr(option, "help", None) or isinstance(option, click.Argument)
+                told = getattr(option, "help", None) or option.param_type_name == "argument"
                 assert told, (one.name, option.name)
 
 
@@ -257,6 +256,7 @@ def test_inspect_plan_approximate_and_query_speak_json(typed, folder):
     by_position = json.loads(typed("query", "p.fewpairs", "--item", 0, "-k", 2, "--json"))
     assert by_position["neighbours"] == found["neighbours"]
     assert "Did you mean 'a1'" in typed("query", "p.fewpairs", "--item", "aa1", code=2)
+    assert "The first is 'a1'.\n" in typed("query", "p.fewpairs", "--item", "zzz", code=2)
 
 
 def test_a_guide_is_a_file_none_or_automatic(typed, folder):

@@ -49,6 +49,7 @@ _OTHERWISE = {
     "Pass RecordSimilarity(…, incomparable=…) with a value that is far; or, for every field that "
     "is missing, RecordSimilarity(…, missing=…).": "Pass for example --missing 1, a value that is "
     "far, for every cell that is empty.",
+    "; K.ids lists them.": ".",
     "all_pairs=True": "--all-pairs",
     "budget is '": "--budget is '",
     "retry is ": "--retry is ",
