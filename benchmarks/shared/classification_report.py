@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 
 from benchmarks.shared.document_features import METHODS
@@ -69,6 +71,8 @@ def spread(found: tuple[float, float, int] | None) -> str:
 def written(kept: Kept) -> str:
     """The whole page, of what there is."""
     names = [label for name in SETS if (label := label_of(kept, name))]
+    if not names:
+        sys.exit("nothing is kept that this code has made: run it without --print")
     sizes = [
         size
         for size in (64, *SIZES)

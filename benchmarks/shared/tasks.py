@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -22,8 +20,6 @@ SETS = {
     "CLASSIC": ("classic4", ("all",), str, (4965, 2128)),
     "AMAZON": ("amazon", ("all",), str, (5600, 2400)),
 }
-#: Random documents of the largest embedding; a smaller one has the first of them.
-MOST_FEATURES = 2048
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +32,6 @@ class Task:
     n_train: int
     seed: int
     distances: np.ndarray
-    seconds_each: float  # of one exact distance, on two threads
 
     @property
     def train(self) -> slice:
@@ -60,25 +55,7 @@ class Task:
             self.n_train,
             seed,
             self.distances[np.ix_(order, order)] if split else self.distances,
-            self.seconds_each,
         )
-
-    @cached_property
-    def random_distances(self) -> tuple[np.ndarray, float]:
-        """Distances to the embedding's random documents, and the seconds that one took."""
-        start = time.perf_counter()
-        gamma = 0.01  # small, so that no exponential underflows
-        model = fp.WordMoverEmbedding(
-            vectors(),
-            MOST_FEATURES,
-            gamma=gamma,
-            drawing="centred-box",
-            random_state=self.seed,
-            n_jobs=2,
-        )
-        features = model.fit(self.documents[self.train]).transform(self.documents)
-        taken = time.perf_counter() - start
-        return -np.log(features * np.sqrt(MOST_FEATURES)) / gamma, taken / features.size
 
 
 def load(name: str, most: int | None) -> Task:
@@ -96,14 +73,6 @@ def load(name: str, most: int | None) -> Task:
     ]
     texts = [clean(record["text"]) for record in chosen]
     documents = fp.Documents.of(texts, vectors(), stop_words=stop_words(), empty="far")
-    start = time.perf_counter()
-    distances = fp.wmd(documents, n_jobs=2)
-    n = len(documents)
-    each = (time.perf_counter() - start) / (n * (n - 1) / 2)
     labels = np.array([record["label"] for record in chosen])
-    return Task(documents, texts, labels, min(n_train, n), 0, distances, each)
-
-
-def has_published_split(name: str) -> bool:
-    """Whether the data set comes in a training and a test part."""
-    return len(SETS[name][1]) > 1
+    distances = fp.wmd(documents, n_jobs=2)
+    return Task(documents, texts, labels, min(n_train, len(documents)), 0, distances)

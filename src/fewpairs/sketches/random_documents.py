@@ -44,8 +44,10 @@ def draw_words(
     -------
     ndarray of shape (count, dimensions)
     """
+    drawn: FloatArray
     if drawing == "words":
-        return np.take(vectors, words[rng.integers(0, len(words), count)], axis=0)
+        drawn = vectors[words[rng.integers(0, len(words), count)]]
+        return drawn
     used = vectors[np.unique(words)]
     low, high = float(used.min()), float(used.max())
     drawn = rng.uniform(low, high, (count, vectors.shape[1]))
