@@ -43,7 +43,14 @@ class FewpairsError(Exception):
             state["oracle"] = _packed(state["oracle"])
             if state["oracle"] is None:
                 state["__notes__"] = [*state.get("__notes__", ()), _LEFT_BEHIND]
-        return _unpickled, (type(self), self.args, state)
+        return _unpickled, (type(self), self.args), state
+
+    def __setstate__(self, state: dict[str, Any] | None) -> None:
+        """Take what was sent; last of all, since libraries put a message's notes back before."""
+        state = dict(state or {})
+        if state.get("oracle") is not None:
+            state["oracle"] = pickle.loads(state["oracle"])  # noqa: S301 - packed by __reduce__
+        self.__dict__.update(state)
 
 
 _LEFT_BEHIND = (
@@ -61,15 +68,12 @@ def _packed(oracle: Any) -> bytes | None:
         return None
 
 
-def _unpickled(kind: type[FewpairsError], args: tuple[Any, ...], state: dict[str, Any]) -> Any:
+def _unpickled(kind: type[FewpairsError], args: tuple[Any, ...]) -> Any:
     # Not by calling the class: some make their message of other arguments. The base that decides
     # on the layout in memory is the one that may make it.
     base: Any = kind.__base__
     error: FewpairsError = base.__new__(kind)
     error.args = args
-    if state.get("oracle") is not None:
-        state["oracle"] = pickle.loads(state["oracle"])  # noqa: S301 - packed above, sent with it
-    error.__dict__.update(state)
     return error
 
 
