@@ -62,3 +62,10 @@ def test_the_summary_counts_what_the_pages_say():
         assert f"]({name}.md) | {' | '.join(map(str, counts))} |" in index, (name, counts)
         total = {v: total[v] + n for v, n in zip(VERDICTS, counts, strict=True)}
     assert f"| all | {' | '.join(map(str, total.values()))} |" in index, total
+    claims = sum(total.values()) - total["Description"]
+    readme = (PAPERS.parents[1] / "README.md").read_text(encoding="utf-8")
+    told = (
+        f"whose {claims} claims we confirm {total['Confirmed']} and contradict "
+        f"{total['Contradicted']}"
+    )
+    assert told in " ".join(readme.split()), total
