@@ -126,6 +126,14 @@ WRONG = {
          "--report", "o.csv"),
         "two outputs",
     ),
+    "page that is none": (
+        ("dedupe", "people.csv", *TABLE, "-o", "o.csv", "--report", "o.pdf"),
+        "does not end in .html. Choose a name such as o.html.",
+    ),
+    "page of a matrix that is none": (
+        ("approximate", "texts.txt", "-o", "o", "--report", "o.pdf"),
+        "does not end in .html",
+    ),
     "threshold": (("cluster", "people.csv", "-o", "o.csv"), "neither of --threshold and --below"),
     "no output": (("match", "a.csv", "b.csv", *TABLE), "no output was named"),
     "guide": (
