@@ -201,6 +201,18 @@ def test_query_of_a_similarity_that_is_only_in_python_says_so(folder):
     assert len(lines) == 3  # by the factored scores, for exact ones were not asked for
 
 
+def test_query_takes_a_function_of_ones_own_again(typed, folder):
+    (folder / "mine.py").write_text("def common(a, b):\n    return float(len(set(a) & set(b)))\n")
+    names = ("names.txt", "--landmarks", 6, "--similarity", "mine:common")
+    typed("approximate", *names, "-o", "m.fewpairs")
+    ask = ("query", "m.fewpairs", "--text", NAMES[0], "-k", 2)
+    assert "--similarity module:function" in typed(*ask, code=2)
+    lines = typed(*ask, "--similarity", "mine:common", "--rerank", len(NAMES)).splitlines()
+    best = sorted((float(len(set(NAMES[0]) & set(b))) for b in NAMES), reverse=True)[:2]
+    assert [float(line.split("\t")[1]) for line in lines] == best
+    assert "was attached" in typed(*ask, "--similarity", "operator:eq", code=2)
+
+
 def test_query_ranks_exactly_and_says_what_it_took(folder, monkeypatch, capsys):
     fp.approximate(NAMES, fp.StringSimilarity(), landmarks=4, known=None, random_state=1).save(
         folder / "k.fewpairs"
@@ -310,7 +322,11 @@ HEADER = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000,), }
         ("huge.npy", b"\x93NUMPY\1\0" + len(HEADER).to_bytes(2, "little") + HEADER, "cannot be"),
         ("fields.csv", b"a,b\n1\n", "the columns a, b"),
         ("blank.csv", b"a\n1\n\n2\n", ""),
-        ("more.csv", b"a\n1\n\n2,3\n", "line 4 has more cells"),
+        (
+            "more.csv",
+            b"a\n1\n\n2,3\n",
+            "line 4 of more.csv has 2 cells, and the header 1",
+        ),
         ("fewer.csv", b"a,text\n1,2\n3\n", "missing"),
     ],
 )

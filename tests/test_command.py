@@ -126,6 +126,14 @@ WRONG = {
          "--report", "o.csv"),
         "two outputs",
     ),
+    "page that is none": (
+        ("dedupe", "people.csv", *TABLE, "-o", "o.csv", "--report", "o.pdf"),
+        "does not end in .html. Choose a name such as o.html.",
+    ),
+    "page of a matrix that is none": (
+        ("approximate", "texts.txt", "-o", "o", "--report", "o.pdf"),
+        "does not end in .html",
+    ),
     "threshold": (("cluster", "people.csv", "-o", "o.csv"), "neither of --threshold and --below"),
     "no output": (("match", "a.csv", "b.csv", *TABLE), "no output was named"),
     "guide": (
@@ -230,7 +238,7 @@ def test_every_command_on_tables_plans_in_words_and_as_json(typed, folder, comma
 
 def test_a_plan_of_clusters_says_what_is_spent(typed):
     command = ("cluster", "people.csv", "--column", "name", "--threshold", 0.5, "--budget", 20)
-    assert "at most 20 evaluations" in typed(*command, "--plan")
+    assert "at most 15 evaluations, 100.0% of all 15" in typed(*command, "--plan")
     spent = json.loads(typed(*command, "--json", "-o", "c.csv"))["evaluations"]
     assert spent <= 20
 

@@ -17,7 +17,7 @@ from fewpairs.cli.groups import Answering
 from fewpairs.cli.stopping import partial_of
 from fewpairs.errors import InputError
 from fewpairs.files.tables import STANDARD_OUTPUT, check_table_path, write_table
-from fewpairs.files.writing import refuse_overwriting, refuse_unwritable
+from fewpairs.files.writing import refuse_other_than_page, refuse_overwriting, refuse_unwritable
 from fewpairs.items.tables import Table
 
 #: What is told of a recall.
@@ -63,6 +63,8 @@ class Outputs:
                 "The second would take the place of the first.",
                 "Choose another name for one of them.",
             )
+        if answering.report is not None:
+            refuse_other_than_page(answering.report)
         if answering.as_json and not answering.plan and STANDARD_OUTPUT in written:
             raise InputError(
                 "--json was given, and a table goes to standard output: both would be mixed up.",

@@ -34,9 +34,10 @@ def inspect(folder: FolderArgument, as_json: JsonOption = False) -> None:
     for held in found:
         damaged = f", {held.damaged:,} of them damaged" if held.damaged else ""
         bad = f", {held.bad:,} damaged files set aside" if held.bad else ""
+        files = "1 file" if held.blocks == 1 else f"{held.blocks:,} files"
         typer.echo(
             f"{held.identity}\n  {held.values:,} values of {held.items:,} items in "
-            f"{held.blocks:,} files{damaged}, {held.bytes:,} bytes{bad}"
+            f"{files}{damaged}, {held.bytes:,} bytes{bad}"
         )
     if not found:
         typer.echo("nothing was evaluated yet")

@@ -130,7 +130,11 @@ def approximate(
 ) -> None:
     """Approximate the similarity matrix of the items in a file, and save it."""
     from fewpairs.cli.stopping import kept_unless_done, partial_of  # noqa: PLC0415
-    from fewpairs.files.writing import refuse_overwriting, refuse_unwritable  # noqa: PLC0415
+    from fewpairs.files.writing import (  # noqa: PLC0415
+        refuse_other_than_page,
+        refuse_overwriting,
+        refuse_unwritable,
+    )
     from fewpairs.run.approximate import approximate as run  # noqa: PLC0415
 
     # Before the first evaluation is paid for.
@@ -139,6 +143,8 @@ def approximate(
         if written is not None:
             refuse_unwritable(written)
             refuse_overwriting(written, (*inputs, output if written is report else None))
+    if report is not None:
+        refuse_other_than_page(report)
     refuse_overwriting(partial_of(output), inputs)
     ids = _ids(items, others, column, id_column)
     oracle = _oracle(items, others, column, similar, running)

@@ -43,7 +43,8 @@ ClusterBudgetOption = Annotated[
     str | None,
     typer.Option(
         "--budget",
-        help=f"{_BUDGET} By default 200 pairs for each row, or all pairs if these are fewer.",
+        help=f"{_BUDGET} By default 200 pairs for each row, or all pairs if these are fewer; "
+        "by a string similarity all pairs of up to 2,000 rows.",
         metavar="NUMBER",
     ),
 ]

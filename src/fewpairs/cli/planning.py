@@ -104,9 +104,10 @@ def tell_plan_of_clusters(
     from fewpairs.tasks.clustering.cluster import allowance  # noqa: PLC0415
 
     price = None if cost is None else Cost.of(cost)
-    planner, n = compared.oracle.planner, len(compared.left)
-    everything = planner.price_of_everything
-    most = min(allowance(planner, n, budget, price), everything)
+    oracle, n = compared.oracle, len(compared.left)
+    everything = oracle.planner.price_of_columns(n)  # what all clusters can ask for
+    cheap = oracle.similarity.cheap
+    most = min(allowance(oracle.planner, n, budget, price, cheap=cheap), everything)
     paying = "" if price is None else f", {price.written(most)}"
     share = most / max(everything, 1)
     lines = [f"at most {most:,} evaluations, {share:.1%} of all {everything:,}{paying}"]

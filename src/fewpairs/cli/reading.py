@@ -14,6 +14,7 @@ from fewpairs.errors import InputError
 
 if TYPE_CHECKING:
     from fewpairs.factored.matrix import FactoredMatrix
+    from fewpairs.similarities.protocol import Similarity
 
 MatrixFile = Annotated[Path, typer.Argument(help="A file that fewpairs approximate wrote.")]
 
@@ -33,6 +34,13 @@ def query(
         ),
     ] = None,
     vectors: VectorsOption = None,
+    own: Annotated[
+        str | None,
+        typer.Option(
+            "--similarity",
+            help="Your own function as module:function, where the matrix was made with it.",
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """List the items most similar to one: its position or id, the similarity, the item."""
@@ -45,8 +53,8 @@ def query(
             "It lists the neighbours of one item.",
             "Pass for example --item 17.",
         )
-    similarity = None
-    if text is not None or rerank != 0:
+    similarity = None if own is None else _imported(own, matrix)
+    if own is None and (text is not None or rerank != 0):
         # The header says which similarity it was, so the matrix itself is read only once.
         fingerprint = stored_similarity(matrix)
         # Exact scores that nobody has asked for are no reason to refuse an answer.
@@ -74,7 +82,18 @@ def query(
     for name, at, value in zip(near.ids, near.indices, near.similarities, strict=True):
         shown = "" if names is None else f"\t{names.take([at])[0]}"
         typer.echo(f"{name}\t{value:.4f}{shown}")
-    typer.echo(f"{near.evaluations:,} evaluations; scores are {scores}", err=True)
+    # Who has not asked for the factored scores should know how to get the others.
+    unasked = scores == "approximate" and rerank != 0
+    how = "; pass --similarity (or --vectors) for exact ones" if unasked else ""
+    typer.echo(f"{near.evaluations:,} evaluations; scores are {scores}{how}", err=True)
+
+
+def _imported(own: str, matrix: Path) -> Similarity:
+    """Return a person's function again. A file names it, but is no reason to run any code."""
+    from fewpairs.factored.storage import load  # noqa: PLC0415 - --help is instant
+    from fewpairs.similarities.imported import imported_similarity  # noqa: PLC0415
+
+    return imported_similarity(own, symmetric=load(matrix).symmetric)
 
 
 def _position(matrix: FactoredMatrix, item: str) -> int | str:
@@ -104,9 +123,14 @@ def report(
 ) -> None:
     """Write a page to look at in a browser: the error, a map of the items, their nearest."""
     from fewpairs.factored.storage import load  # noqa: PLC0415
-    from fewpairs.files.writing import refuse_overwriting, refuse_unwritable  # noqa: PLC0415
+    from fewpairs.files.writing import (  # noqa: PLC0415
+        refuse_other_than_page,
+        refuse_overwriting,
+        refuse_unwritable,
+    )
 
     refuse_unwritable(output)
     refuse_overwriting(output, (matrix,))
+    refuse_other_than_page(output)
     load(matrix).report(output, title=title)
     typer.echo(f"saved to {output}: open it in a browser, it needs no network")

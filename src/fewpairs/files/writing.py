@@ -68,6 +68,16 @@ def refuse_unwritable(path: Path) -> None:
         )
 
 
+def refuse_other_than_page(path: Path) -> None:
+    """Refuse a name for a page that no browser would open as one."""
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise InputError(
+            f"the report {str(path)!r} does not end in .html.",
+            "It is a page for a browser, which goes by the name.",
+            f"Choose a name such as {path.stem or 'report'}.html.",
+        )
+
+
 def refuse_overwriting(output: Path, inputs: Iterable[Path | None]) -> None:
     """Refuse an output that is one of the inputs, whatever it is called there."""
     for given in inputs:

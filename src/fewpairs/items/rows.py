@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from fewpairs.errors import PARQUET, first_installed
+from fewpairs.errors import PARQUET, InputError, first_installed
 from fewpairs.items.sources import Source, texts_only
 
 Choose = Callable[[list[str]], list[str]]
@@ -54,8 +54,13 @@ def csv_rows(source: Source, choose: Choose) -> Rows:
         places = _places(choose(names), names) if names else []
         for number, row in enumerate(rows, start=1):
             if len(row) > len(names):
-                message = f"line {reader.line_num} has more cells than the header has columns"
-                raise ValueError(message)
+                raise InputError(
+                    f"line {reader.line_num} of {source.name} has {len(row)} cells, and the header "
+                    f"{len(names)}.",
+                    "Which cell belongs to which column cannot be told.",
+                    "Put cells that hold the delimiter in quotes, or name another: "
+                    "--delimiter ';'.",
+                )
             yield number, tuple(row[at] if at < len(row) else None for at in places)
 
 

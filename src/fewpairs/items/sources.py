@@ -122,7 +122,7 @@ def one_message(source: Source) -> Iterator[None]:
             raise
         encoding = "UTF-8" if source.encoding == "utf-8" else source.encoding
         raise InputError(
-            f"{source.name} cannot be read: {error}",
+            f"{source.name} cannot be read: {str(error).rstrip('. ')}.",
             "Nothing was evaluated.",
             f"Text files are read as {encoding} (--encoding names another), .jsonl files hold one "
             "object a line, .npy files numbers.",

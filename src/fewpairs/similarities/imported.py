@@ -58,7 +58,7 @@ def _imported(home: str, name: str) -> ModuleType:
         return importlib.import_module(home)
     except Exception as error:  # whatever a person's module does
         raise InputError(
-            f"{name!r} cannot be imported: {type(error).__name__}: {error}",
+            f"{name!r} cannot be imported: {type(error).__name__}: {str(error).rstrip('. ')}.",
             "It names a function of two items, which is called for every pair.",
             "Write module:function, for example score:alike for the function alike in score.py of "
             "this folder.",

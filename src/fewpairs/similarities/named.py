@@ -115,7 +115,8 @@ def saved_similarity(fingerprint: str, vectors: Path | None = None) -> Similarit
             f"{fingerprint[:200] or 'a similarity that it does not name'}, "
             "which the command cannot make again.",
             "New pairs must be evaluated by the same similarity.",
-            "Use Python: fewpairs.load(path, similarity=…).",
+            "Pass --similarity module:function, if it is yours; or use Python: "
+            "fewpairs.load(path, similarity=…).",
         )
     options = {option: kept.get(option) for option in family.options(name)}
     return named_similarity(name, **(options | {"vectors": vectors}))

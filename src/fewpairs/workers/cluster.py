@@ -88,7 +88,7 @@ def connected(address: str | None) -> Iterator[Any]:
         client = library.Client(address, timeout=20, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         raise InputError(
-            f"no scheduler answers at {address!r}: {error}",
+            f"no scheduler answers at {address!r}: {str(error).rstrip('. ')}.",
             "Blocks of pairs are sent to the workers of a Dask cluster through it.",
             "Start one with `dask scheduler`, and pass the address that it prints: "
             "tcp://host:8786.",

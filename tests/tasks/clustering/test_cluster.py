@@ -569,3 +569,14 @@ def test_communities_need_a_number():
     found = fp.find_pairs(["a", "b"], fp.StringSimilarity(), above=0.5)
     with pytest.raises(fp.errors.InputError, match="min_samples is 0"):
         found.communities(0)
+
+
+def test_where_pairs_are_cheap_all_are_evaluated_and_clusters_are_exact():
+    rng = np.random.default_rng(3)
+    centres = rng.normal(size=(80, 6))
+    points = centres[rng.integers(80, size=500)] + 0.3 * rng.normal(size=(500, 6))
+    clusters = fp.cluster(points, "rbf", threshold=0.6, random_state=0)
+    assert clusters.evaluations == 500 * 499 // 2 > 200 * 500
+    dense = fp.approximate(points, "rbf", landmarks=500, random_state=0).to_dense()
+    assert adjusted_rand_score(clusters.labels, exact_clusters(dense, 0.6)) == 1
+    assert fp.cluster(points, "rbf", threshold=0.6, budget=0.5, random_state=0).evaluations < 62_500

@@ -42,6 +42,9 @@ from fewpairs.workers.choice import WorkersOption
 _FOR_MATRIX, _FOR_BLIND = 0.6, 0.1
 #: Pairs for each item where nobody says what may be spent.
 _FOR_EACH_ITEM = 200
+#: Of a cheap similarity, up to this many pairs are all evaluated unasked: 2,000 items take seconds
+#: and some 200 MB, where deciding from fewer takes ten times as long. Memory goes with the square.
+_ALL_OF_CHEAP = 2_000_000
 #: What is advised where a budget is too small.
 _ADVISED_FOR_EACH = 5
 
@@ -90,7 +93,8 @@ def cluster(
         Your names of the items, as for `find_pairs`.
     budget : int, float or str, optional
         The most to spend: evaluations, a share of all pairs, or money. By default 200 pairs for
-        each item, or all pairs if these are fewer.
+        each item, or all pairs if these are fewer; of strings and vectors all pairs of up to 2,000
+        items, and the clusters are then exact.
     guide : array, encoder, "auto", None, or list of these, default="auto"
         As for `approximate`.
     random_state, journal, n_jobs, workers, client, progress : as for `find_pairs`
@@ -248,11 +252,17 @@ def _single_items(n: int, where: Threshold, ids: Ids) -> Clusters:
     )
 
 
-def allowance(planner: Planner, n: int, budget: float | str | None, cost: Cost | None) -> int:
+def allowance(
+    planner: Planner, n: int, budget: float | str | None, cost: Cost | None, *, cheap: bool
+) -> int:
     """Return how many evaluations may be spent: those of a budget, or so many for each item."""
-    if budget is None:
-        return min(_FOR_EACH_ITEM * n * planner.per_entry, planner.price_of_columns(n))
-    return evaluations_of(budget, n * (n - 1) // 2 * planner.per_entry, cost)
+    pairs = n * (n - 1) // 2
+    if budget is not None:
+        return evaluations_of(budget, pairs * planner.per_entry, cost)
+    everything = planner.price_of_columns(n)
+    if cheap and pairs <= _ALL_OF_CHEAP:
+        return everything
+    return min(_FOR_EACH_ITEM * n * planner.per_entry, everything)
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,7 +281,8 @@ class _Run:
             return _single_items(n, where, self.ids)
         planner = oracle.planner
         everything = planner.price_of_columns(n)
-        allowed = allowance(planner, n, budget, planner.cost)
+        cheap = oracle.similarity.cheap
+        allowed = allowance(planner, n, budget, planner.cost, cheap=cheap)
         rng = oracle.generator(random_state, "cluster")
         matrix = self._matrix(allowed, everything, rng)
         noise = noise_of(matrix, rng) or 0.0
