@@ -18,7 +18,7 @@ from fewpairs.tasks.clustering.decisions import (
 )
 from fewpairs.tasks.clustering.linkage import Merges, average_linkage
 from fewpairs.tasks.clustering.pairs import Pairs
-from fewpairs.tasks.clustering.sums import sums_of
+from fewpairs.tasks.clustering.sums import Signed, factored_part, sums_of
 from fewpairs.tasks.clustering.tree import Tree
 
 #: Into so many rounds what is there to spend is divided.
@@ -69,8 +69,9 @@ def spend(
     Spent
     """
     noise, left = Noise(guess, COMMON), money
+    factored = factored_part(pairs.matrix(noise))  # what is bought changes what is known alone
     while True:
-        tree, merges = tree_of(pairs.matrix(noise), threshold, pairs.sign)
+        tree, merges = tree_of(pairs.matrix(noise), threshold, pairs.sign, factored)
         most = min(left, max(money // _ROUNDS, _FEWEST * pairs.each)) // pairs.each
         counted = max(2 * most, _COUNTED)
         decisions = decisions_of(tree, merges, pairs.known, threshold, noise, counted, rng)
@@ -82,9 +83,11 @@ def spend(
         noise = _noise(pairs.values - pairs.predicted, pairs.groups, guess)
 
 
-def tree_of(matrix: FactoredMatrix, least: float, sign: int) -> tuple[Tree, Merges]:
+def tree_of(
+    matrix: FactoredMatrix, least: float, sign: int, factored: Signed | None = None
+) -> tuple[Tree, Merges]:
     """Return the tree of all merges with an average of at least `least`, and near misses."""
-    merges = average_linkage(sums_of(matrix, sign=sign), least, apart=True)
+    merges = average_linkage(sums_of(matrix, sign=sign, factored=factored), least, apart=True)
     return Tree.of(matrix.shape[0], merges), merges
 
 

@@ -7,7 +7,7 @@ different items count: the diagonal is nobody's similarity with another.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -53,7 +53,11 @@ class Sums(NamedTuple):
     power: int
 
 
-def sums_of(matrix: FactoredMatrix, *, sign: int = 1) -> Sums:
+#: Z and ±1 with Z·diag(±1)·Zᵀ = the factored part of a matrix.
+Signed: TypeAlias = tuple[FloatArray, FloatArray]
+
+
+def sums_of(matrix: FactoredMatrix, *, sign: int = 1, factored: Signed | None = None) -> Sums:
     """Return a square matrix in this form; one that is not symmetric, as the mean of both orders.
 
     Parameters
@@ -61,6 +65,9 @@ def sums_of(matrix: FactoredMatrix, *, sign: int = 1) -> Sums:
     matrix : FactoredMatrix
     sign : int, default=1
         -1 for the negative of the matrix: small distances are then large similarities.
+    factored : pair of ndarray, optional
+        `factored_part` of this matrix, or of one that differs only in what it knows: it takes the
+        longest.
     """
     if matrix.shape[0] != matrix.shape[1] or not matrix.source.square:
         raise InputError(
@@ -72,10 +79,7 @@ def sums_of(matrix: FactoredMatrix, *, sign: int = 1) -> Sums:
     _refuse_holes(matrix)
     matrix = matrix.symmetrized()
     held = matrix.known.columns
-    if len(held.index) == len(held.place):  # the factors have nothing to say
-        vectors, signature = np.zeros((len(held.place), 1)), np.ones(1)
-    else:
-        vectors, signature = _vectors(matrix)
+    vectors, signature = factored_part(matrix) if factored is None else factored
     order = np.argsort(-sign * signature, kind="stable")  # the positive ones first
     vectors = np.ascontiguousarray(vectors[:, order])
     n_positive = int((sign * signature > 0).sum())
@@ -114,8 +118,12 @@ def adds_up_exactly(matrix: FactoredMatrix) -> bool:
     return all(_few(part) or len(part.left) <= ANCHORS for part in matrix.squares)
 
 
-def _vectors(matrix: FactoredMatrix) -> tuple[FloatArray, FloatArray]:
-    """Return Z and ±1 with Z·diag(±1)·Zᵀ = the factored part."""
+def factored_part(matrix: FactoredMatrix) -> Signed:
+    """Return Z and ±1 with Z·diag(±1)·Zᵀ = the factored part, as the mean of both orders."""
+    matrix = matrix.symmetrized()
+    held = matrix.known.columns
+    if len(held.index) == len(held.place):  # the factors have nothing to say
+        return np.zeros((len(held.place), 1)), np.ones(1)
     tall, cores = [matrix.left], [matrix.core]
     for part in matrix.squares:
         left, core, right = _products(part) if _few(part) else part.anchored(ANCHORS)
