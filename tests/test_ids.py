@@ -203,3 +203,17 @@ def test_texts_stand_beside_ids_on_request():
     assert list(found.to_pandas().columns) == ["left", "right", "similarity"]
     clusters = fp.cluster(WORDS, LEVENSHTEIN, threshold=0.7, ids=SKUS)
     assert clusters.to_polars(texts=True)["text"].to_list() == WORDS
+
+
+def test_an_index_of_several_levels_names_by_tuples_unless_it_has_gaps():
+    levels = pd.MultiIndex.from_product([["a", "b", "c"], range(4)])
+    assert matrix(pd.Series(WORDS, index=levels)).ids == levels.tolist()
+    gaps = pd.MultiIndex.from_tuples([(None, 0), *levels.tolist()[1:]])
+    assert matrix(pd.Series(WORDS, index=gaps)).ids is None
+
+
+def test_ids_are_no_ends_of_a_slice():
+    with pytest.raises(PositionError, match="slice"):
+        _ = matrix(ids=SKUS)["sku-1":"sku-3"]
+    with pytest.raises(PositionError, match="slice"):
+        _ = matrix()[:, ::0]

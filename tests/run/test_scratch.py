@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import gc
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -166,7 +167,7 @@ def test_room_on_disk_is_taken_before_it_is_mapped(tmp_path, monkeypatch):
     mapped = np.memmap
 
     def looked_at(name, **how):
-        taken.append(512 * os.stat(name).st_blocks)
+        taken.append(512 * Path(name).stat().st_blocks)
         return mapped(name, **how)
 
     monkeypatch.setattr(np, "memmap", looked_at)

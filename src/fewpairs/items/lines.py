@@ -47,11 +47,12 @@ class TextLines:
 
     def __init__(self, path: str | Path, encoding: str = "utf-8") -> None:
         self.path, self.encoding = Path(path), encoding
-        if "a\nb".encode(encoding) != b"a\nb":
+        if not _ends_lines_with_a_byte(encoding):
             raise InputError(
-                f"the encoding is {encoding}.",
-                "Lines are found by their last byte, which it writes otherwise.",
-                "Convert the file to UTF-8.",
+                f"the encoding is {encoding!r}.",
+                "Lines are found by their last byte, and Python does not know it, or it writes "
+                "that otherwise.",
+                "Correct the name, or convert the file to UTF-8.",
             )
         try:
             with self.path.open("rb") as file:
@@ -82,7 +83,10 @@ class TextLines:
             return [self._line(k) for k in range(*index.indices(len(self)))]
         if np.ndim(index) == 0:
             return self._line(range(len(self))[int(index)])
-        return [self._line(k) for k in np.asarray(index).tolist()]
+        places = np.asarray(index)
+        if places.dtype == bool:  # a mask, which would be read as lines 0 and 1
+            places = np.arange(len(self))[places]
+        return [self._line(k) for k in places.tolist()]
 
     def _line(self, k: int) -> str:
         found = self._bytes[int(self._starts[k]) : int(self._ends[k])]
@@ -95,6 +99,13 @@ class TextLines:
                 "Its letters cannot be told.",
                 "Name the encoding: fewpairs.TextLines(path, encoding=…).",
             ) from error
+
+
+def _ends_lines_with_a_byte(encoding: str) -> bool:
+    try:
+        return "a\nb".encode(encoding) == b"a\nb"
+    except (LookupError, TypeError, ValueError):
+        return False
 
 
 def _opened(path: str, encoding: str, size: int, count: int) -> TextLines:
