@@ -71,6 +71,9 @@ def test_what_is_sent_is_the_path_and_another_file_is_refused(tmp_path):
     path.write_text("a line\n" * 9_999, encoding="utf-8")
     with pytest.raises(FileFormatError, match="9,999 lines here"):
         pickle.loads(sent)  # noqa: S301
+    path.write_text("line a\n" * 10_000, encoding="utf-8")  # as if in another order
+    with pytest.raises(FileFormatError, match="or others"):
+        pickle.loads(sent)  # noqa: S301
 
 
 def test_faults_are_told(tmp_path):

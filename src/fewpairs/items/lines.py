@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import mmap
 import os
+import zlib
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +71,15 @@ class TextLines:
         self._starts, self._ends = _places(self._bytes, self._size)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _opened, (str(self.path.resolve()), self.encoding, self._size, len(self))
+        return _opened, (str(self.path.resolve()), self.encoding, self._size, len(self), self._sum)
+
+    @cached_property
+    def _sum(self) -> int:
+        """A checksum: the same lines in another order have the same size and number."""
+        total = 0
+        for part in parts(self._size, _AT_A_TIME):
+            total = zlib.crc32(self._bytes[part], total)
+        return total
 
     def __len__(self) -> int:
         return len(self._starts)
@@ -108,13 +118,13 @@ def _ends_lines_with_a_byte(encoding: str) -> bool:
         return False
 
 
-def _opened(path: str, encoding: str, size: int, count: int) -> TextLines:
+def _opened(path: str, encoding: str, size: int, count: int, checksum: int) -> TextLines:
     """Open the same lines in another process, and see that they are the same."""
     lines = TextLines(path, encoding)
-    if (lines._size, len(lines)) != (size, count):  # noqa: SLF001 - its own
+    if (lines._size, len(lines), lines._sum) != (size, count, checksum):  # noqa: SLF001 - its own
         raise FileFormatError(
             f"{path!r} has {lines._size:,} bytes and {len(lines):,} lines here, "  # noqa: SLF001
-            f"and {size:,} bytes and {count:,} lines where the run was started.",
+            f"and {size:,} bytes and {count:,} lines where the run was started, or others.",
             "Row 3 of the matrix belongs to line 3.",
             "Put the same file in the same place on every machine.",
         )
