@@ -28,7 +28,7 @@ class ColumnStore:
         self._expected = 0
         self._position = np.full(width, -1, dtype=np.int64)
         self._complete = np.zeros(width, dtype=bool)
-        self._single = SinglePrecision()
+        self._single: SinglePrecision | None = None
 
     @property
     def values(self) -> FloatArray:
@@ -46,7 +46,8 @@ class ColumnStore:
 
     def finish(self, columns: IntArray) -> None:
         """Note that every entry of these columns is there."""
-        self._single.done()
+        if self._single is not None:
+            self._single.done()
         self._complete[columns] = True
 
     def position(self, columns: IntArray) -> IntArray:
@@ -107,6 +108,7 @@ class ColumnStore:
     def look_at(self, values: FloatArray) -> None:
         """Refuse values that would be lost on disk; to be called before they are written."""
         if self._buffer.dtype == np.float32:
+            self._single = self._single or SinglePrecision()
             self._single.look_at(values)
 
     def forget(self, columns: IntArray) -> None:
