@@ -203,3 +203,35 @@ def test_texts_stand_beside_ids_on_request():
     assert list(found.to_pandas().columns) == ["left", "right", "similarity"]
     clusters = fp.cluster(WORDS, LEVENSHTEIN, threshold=0.7, ids=SKUS)
     assert clusters.to_polars(texts=True)["text"].to_list() == WORDS
+
+
+def test_an_index_of_several_levels_names_by_tuples_unless_it_has_gaps():
+    levels = pd.MultiIndex.from_product([["a", "b", "c"], range(4)])
+    assert matrix(pd.Series(WORDS, index=levels)).ids == levels.tolist()
+    gaps = pd.MultiIndex.from_tuples([(None, 0), *levels.tolist()[1:]])
+    assert matrix(pd.Series(WORDS, index=gaps)).ids is None
+
+
+def test_ids_are_no_ends_of_a_slice():
+    with pytest.raises(PositionError, match="slice"):
+        _ = matrix(ids=SKUS)["sku-1":"sku-3"]
+    with pytest.raises(PositionError, match="slice"):
+        _ = matrix()[:, ::0]
+
+
+def test_ids_of_several_kinds_stand_in_every_table(tmp_path):
+    levels = pd.MultiIndex.from_product([["a", "b", "c"], range(4)])
+    for index in (levels, [True, *SKUS[1:]]):
+        named = pd.Series(WORDS, index=index)
+        names = named.index.tolist()
+        found = fp.find_pairs(named, LEVENSHTEIN, above=0.7)
+        assert found.to_polars()["left"].to_list() == [names[k] for k in found.left]
+        assert found.to_pandas()["left"].tolist() == [names[k] for k in found.left]
+        clusters = fp.cluster(named, LEVENSHTEIN, threshold=0.7)
+        assert clusters.to_polars()["id"].to_list() == names
+
+
+def test_a_page_of_broken_texts_is_written(tmp_path):
+    broken = [*WORDS[:-1], "half \ud800 a letter"]
+    matrix(broken).report(tmp_path / "page.html")
+    assert "half ? a letter" in (tmp_path / "page.html").read_text(encoding="utf-8")

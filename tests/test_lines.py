@@ -71,6 +71,9 @@ def test_what_is_sent_is_the_path_and_another_file_is_refused(tmp_path):
     path.write_text("a line\n" * 9_999, encoding="utf-8")
     with pytest.raises(FileFormatError, match="9,999 lines here"):
         pickle.loads(sent)  # noqa: S301
+    path.write_text("line a\n" * 10_000, encoding="utf-8")  # as if in another order
+    with pytest.raises(FileFormatError, match="or others"):
+        pickle.loads(sent)  # noqa: S301
 
 
 def test_faults_are_told(tmp_path):
@@ -92,3 +95,11 @@ def test_a_mapped_array_is_not_copied(tmp_path):
     np.save(tmp_path / "x.npy", np.random.default_rng(0).random((50, 3)))
     mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
     assert as_items(mapped).values is mapped
+
+
+def test_an_unknown_encoding_is_told_and_a_mask_is_a_mask(tmp_path):
+    (tmp_path / "words.txt").write_text("ape\nbee\ncat\n", encoding="utf-8")
+    for encoding in ("no such", "rot13"):
+        with pytest.raises(InputError, match=encoding):
+            fp.TextLines(tmp_path / "words.txt", encoding=encoding)
+    assert fp.TextLines(tmp_path / "words.txt")[np.array([False, True, True])] == ["bee", "cat"]

@@ -119,3 +119,5 @@ def test_a_pair_without_a_value_has_no_vote():
     voting = fp.SimilarityClassifier(similarity, 20, n_components=5, budget=20, random_state=0)
     voting.fit(range(20), [k == 3 for k in range(20)])
     np.testing.assert_allclose(voting.predict_proba([29]), [[1.0, 0.0]])
+    voting.set_params(weights=lambda similarities: 1 / similarities)  # of nobody, too
+    np.testing.assert_allclose(voting.predict_proba([29]), [[1.0, 0.0]])

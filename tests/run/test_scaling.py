@@ -49,7 +49,16 @@ def test_items_are_held_by_each_process_once():
     assert shared.worker_memory >= 10**9
 
 
-@pytest.mark.parametrize("wrong", [{"workers": 0}, {"seconds_per_pair": -1.0}, {"landmarks": 1.5}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"workers": 0},
+        {"seconds_per_pair": -1.0},
+        {"landmarks": 1.5},
+        {"price_per_hour": -3.0},
+        {"price_per_hour": float("nan")},
+    ],
+)
 def test_what_is_no_number_is_refused(wrong):
     with pytest.raises(InputError, match=next(iter(wrong))):
         fp.plan_cluster(100, **({"workers": 2, "seconds_per_pair": 1.0} | wrong))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import gc
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -128,3 +131,55 @@ def test_what_cannot_be_is_refused_before_anything_is_paid(points, tmp_path, mon
     monkeypatch.setattr(scratch.shutil, "disk_usage", lambda folder: small)
     with pytest.raises(MemoryCeilingError, match="1 kB are free"):
         run(points, method="nystrom", max_memory=CEILING, scratch=tmp_path)
+
+
+@pytest.mark.parametrize("size", [1e-150, 1e-40, 1e35, 1e150])
+def test_numbers_that_single_precision_has_no_room_for_are_refused(points, tmp_path, size):
+    def far_from_one(left, right):
+        return size * (2 + np.asarray(left)[:, :1] @ np.asarray(right)[:, :1].T)
+
+    asked = fp.similarity(far_from_one, kind="block", symmetric=True, name=f"{size}")
+    for method in ("nystrom", "sicur"):
+        with pytest.raises(InputError, match="single precision") as refused:
+            fp.approximate(
+                points,
+                asked,
+                landmarks=S,
+                method=method,
+                random_state=0,
+                max_memory=CEILING,
+                scratch=tmp_path,
+            )
+        assert refused.value.oracle.evaluations < N * S / 4  # not after all of it was paid for
+
+
+def test_a_few_tiny_numbers_beside_ordinary_ones_are_nothing():
+    seen = scratch.SinglePrecision()
+    seen.look_at(np.array([1e-60, np.nan]))
+    seen.look_at(np.array([[0.5], [-1e-60]]))
+    seen.look_at(np.full(5000, 1e-60))
+    seen.done()
+
+
+def test_room_on_disk_is_taken_before_it_is_mapped(tmp_path, monkeypatch):
+    # A page of a mapped file for which there is no room ends the process.
+    taken = []
+    mapped = np.memmap
+
+    def looked_at(name, **how):
+        taken.append(512 * Path(name).stat().st_blocks)
+        return mapped(name, **how)
+
+    monkeypatch.setattr(np, "memmap", looked_at)
+    monkeypatch.setattr(scratch, "goes_to_disk", lambda *_: True)
+    with scratch.scratch_in(tmp_path):
+        scratch.tall_array(1000, 100, "it", "less")
+        assert taken[0] >= 4 * 1000 * 100
+
+        def full(*_):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        monkeypatch.setattr(os, "posix_fallocate", full)
+        with pytest.raises(MemoryCeilingError, match="No space left"):
+            scratch.tall_array(1000, 100, "it", "less")
+    assert not list(tmp_path.iterdir())

@@ -291,3 +291,13 @@ def test_without_the_extra_the_message_names_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(MissingExtraError, match=r"fewpairs\[dask\]"):
         fp.approximate(items(), fp.VectorSimilarity("rbf"), client=object())
+
+
+def test_what_was_cancelled_is_said_of_the_scheduler_not_of_versions():
+    from distributed.client import FutureCancelledError
+
+    from fewpairs.workers.cluster import _DaskWorkers
+
+    crew = object.__new__(_DaskWorkers)
+    with pytest.raises(LostWorkersError, match="the scheduler of the cluster has gone"):
+        crew._read(1, FutureCancelledError("fewpairs-1", "scheduler-connection-lost"))

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -129,3 +133,40 @@ def test_distances_of_documents_are_the_same_in_processes():
     here = fp.wmd(documents, documents[:30], vectors)
     there = fp.wmd(documents, documents[:30], vectors, n_jobs=2, workers="processes")
     np.testing.assert_array_equal(here, there)
+
+
+KILLED = """
+import os, sys, time
+import fewpairs as fp
+
+def slow(a, b):
+    with open(os.path.join(sys.argv[1], str(os.getpid())), "w"):
+        time.sleep(0.05)
+    return 1.0 / (1 + abs(a - b))
+
+fp.approximate(range(2000), fp.similarity(slow, kind="pair", symmetric=True), workers="processes")
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a process is sent signals")
+def test_processes_end_after_one_that_was_killed(tmp_path):
+    import psutil
+
+    with subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)]) as parent:
+        try:
+            until(lambda: list(tmp_path.iterdir()))
+        finally:
+            parent.kill()
+    (worker,) = (int(path.name) for path in tmp_path.iterdir())
+    try:
+        until(lambda: not psutil.pid_exists(worker))
+    finally:
+        if psutil.pid_exists(worker):
+            os.kill(worker, signal.SIGKILL)
+
+
+def until(happens):
+    deadline = time.monotonic() + 30
+    while not happens():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)

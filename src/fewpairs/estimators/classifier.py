@@ -149,8 +149,10 @@ class SimilarityClassifier(ClassifierMixin, SimilarityNeighbors):
         if self.weights == "similarity":
             return np.where(there, np.maximum(similarities, 0.0), 0.0)
         assert callable(self.weights)  # noqa: S101 - looked at by fit
-        counts = np.asarray(self.weights(np.where(there, similarities, 0.0)), dtype=np.float64)
-        if counts.shape != similarities.shape or not (np.isfinite(counts) & (counts >= 0)).all():
+        # What stands where nobody is counts nothing: 1 is a number that functions can take.
+        counts = np.asarray(self.weights(np.where(there, similarities, 1.0)), dtype=np.float64)
+        good = counts.shape == similarities.shape
+        if not (good and (np.isfinite(counts) & (counts >= 0))[there].all()):
             raise InputError(
                 f"weights returned an array of the shape {counts.shape} for similarities of the "
                 f"shape {similarities.shape}, or numbers below 0.",

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from fewpairs.arrays import FloatArray, IntArray, unmasked
-from fewpairs.errors import InputError
+from fewpairs.errors import InputError, PositionError
 from fewpairs.factored.indexing import broadcast, positions, whole_key
 from fewpairs.factored.squares import Squares
 from fewpairs.items.ids import NO_IDS, Ids, Names
@@ -205,7 +205,14 @@ def _require_dense(n_rows: int, n_columns: int, instead: str, ceiling: float | N
 
 def _resolve(index: Any, length: int, names: Names | None) -> IntArray:
     if isinstance(index, slice):
-        return np.arange(*index.indices(length))
+        try:
+            return np.arange(*index.indices(length))
+        except (TypeError, ValueError) as error:
+            raise PositionError(
+                f"{index!r:.100} was given as a slice: {error}.",
+                "The ends of a slice are positions: ids have no order.",
+                "Pass whole numbers, or a list of ids.",
+            ) from error
     return positions(index, length, names)
 
 

@@ -35,7 +35,15 @@ class Tabular:
             import polars as pl  # noqa: PLC0415 - optional
         except ImportError as error:
             raise MissingExtraError("polars", "frames", "to_polars") from error
-        return pl.DataFrame(self._chosen(texts))
+        columns = self._chosen(texts)
+        try:
+            return pl.DataFrame(columns)
+        except TypeError:  # ids of several kinds, which a column of polars holds as they are
+            whole = {
+                name: pl.Series(values, dtype=pl.Object) if _is_mixed(values) else values
+                for name, values in columns.items()
+            }
+            return pl.DataFrame(whole)
 
     def to_csv(self, path: str | Path, *, texts: bool | None = None, escape: bool = True) -> None:
         """Write the table to a file, .csv or another that its ending says; the old one or the new.
@@ -47,6 +55,12 @@ class Tabular:
 
     def _chosen(self, texts: bool | None) -> dict[str, Any]:
         return self._columns(texts=self._with_texts if texts is None else texts)
+
+
+def _is_mixed(values: Any) -> bool:
+    """Say whether a column has values of several kinds, or what is made of several."""
+    kinds = {type(value) for value in values} if isinstance(values, list) else set()
+    return len(kinds) > 1 or tuple in kinds
 
 
 class Paged:

@@ -23,6 +23,10 @@ from fewpairs.parallel import format_bytes, memory_ceiling, require_memory
 ScratchOption: TypeAlias = str | Path | None
 #: An array goes to the disk if it would take more than this share of the ceiling.
 _SHARE = 1 / 4
+#: Sizes that single precision holds with room to spare: runs take these as they are, too.
+_ORDINARY = 2.0**100
+#: Values after which the largest so far says of what size all are.
+_ENOUGH = 1000
 
 
 @dataclass
@@ -95,8 +99,44 @@ def lengthened(tall: npt.NDArray[Any], rows: npt.NDArray[Any]) -> npt.NDArray[An
     longer = _mapped(folder, len(tall) + len(rows), tall.shape[1])
     for part in parts(len(tall)):
         longer[part] = tall[part]
+    SinglePrecision(largest=1.0).look_at(rows)  # of the columns there are ordinary ones already
     longer[len(tall) :] = rows
     return longer
+
+
+class SinglePrecision:
+    """Refuses values whose size single precision has no room for, before they become 0 or ∞.
+
+    A few tiny ones beside ordinary ones are nothing, as they are in any sum.
+
+    Parameters
+    ----------
+    largest : float, default=0.0
+        Of what was there before.
+    """
+
+    def __init__(self, largest: float = 0.0) -> None:
+        self._largest, self._seen = largest, 0
+
+    def look_at(self, values: npt.NDArray[Any]) -> None:
+        """Look at values that are about to be kept; NaN stands for none."""
+        there = np.abs(values[~np.isnan(values)])
+        self._largest = max(self._largest, float(there.max(initial=0.0)))
+        self._seen += int(np.count_nonzero(there))
+        if self._seen >= _ENOUGH or self._largest > _ORDINARY:
+            self.done()
+
+    def done(self) -> None:
+        """Say what is wrong with all that was seen."""
+        if self._largest == 0 or 1 / _ORDINARY <= self._largest <= _ORDINARY:
+            return
+        raise InputError(
+            f"of the {self._seen:,} similarities that came so far, the largest is "
+            f"{self._largest:.3g}.",
+            "Columns in the folder of scratch= are kept in single precision, which has no room "
+            "for such numbers.",
+            "Multiply the similarity by a constant that brings them near 1, or leave scratch= out.",
+        )
 
 
 def _mapped(folder: Path, height: int, width: int) -> npt.NDArray[Any]:
@@ -111,13 +151,28 @@ def _mapped(folder: Path, height: int, width: int) -> npt.NDArray[Any]:
         )
     handle, name = tempfile.mkstemp(prefix="fewpairs-", suffix=".scratch", dir=folder)
     try:
-        os.truncate(name, size)
+        _take_room(handle, size, folder)
         array = np.memmap(name, dtype=np.float32, mode="r+", shape=(height, width))
     finally:
         os.close(handle)
         if os.name == "posix":  # the pages live as long as the array, the name need not
             Path(name).unlink()
     return np.asarray(array)
+
+
+def _take_room(handle: int, size: int, folder: Path) -> None:
+    """Make a file that long, and its room sure: a mapped page without any ends the process."""
+    try:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(handle, 0, size)
+        else:
+            os.truncate(handle, size)
+    except OSError as error:
+        raise MemoryCeilingError(
+            f"{format_bytes(size)} in {str(folder)!r} are not to be had: {error.strerror}.",
+            "Columns that do not fit into memory are kept there.",
+            "Make room, name another folder, or ask for fewer landmarks.",
+        ) from error
 
 
 def _folder_of(array: npt.NDArray[Any]) -> Path | None:

@@ -179,9 +179,13 @@ def _index(items: Any) -> list[Any] | None:
     if not isinstance(native, (nw.Series, nw.DataFrame)):
         return None
     index = nw.maybe_get_index(native)
-    if index is None or not index.is_unique or index.hasnans:
+    if index is None or not index.is_unique:
         return None
-    names: list[Any] = index.tolist()
+    names: list[Any] = index.tolist()  # of several levels: tuples, which may have gaps, too
+    if any(map(is_missing, names)) or any(
+        isinstance(name, tuple) and any(map(is_missing, name)) for name in names
+    ):
+        return None
     return None if names == list(range(len(names))) else names
 
 

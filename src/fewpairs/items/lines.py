@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import mmap
 import os
+import zlib
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -47,11 +49,12 @@ class TextLines:
 
     def __init__(self, path: str | Path, encoding: str = "utf-8") -> None:
         self.path, self.encoding = Path(path), encoding
-        if "a\nb".encode(encoding) != b"a\nb":
+        if not _ends_lines_with_a_byte(encoding):
             raise InputError(
-                f"the encoding is {encoding}.",
-                "Lines are found by their last byte, which it writes otherwise.",
-                "Convert the file to UTF-8.",
+                f"the encoding is {encoding!r}.",
+                "Lines are found by their last byte, and Python does not know it, or it writes "
+                "that otherwise.",
+                "Correct the name, or convert the file to UTF-8.",
             )
         try:
             with self.path.open("rb") as file:
@@ -68,7 +71,15 @@ class TextLines:
         self._starts, self._ends = _places(self._bytes, self._size)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _opened, (str(self.path.resolve()), self.encoding, self._size, len(self))
+        return _opened, (str(self.path.resolve()), self.encoding, self._size, len(self), self._sum)
+
+    @cached_property
+    def _sum(self) -> int:
+        """A checksum: the same lines in another order have the same size and number."""
+        total = 0
+        for part in parts(self._size, _AT_A_TIME):
+            total = zlib.crc32(self._bytes[part], total)
+        return total
 
     def __len__(self) -> int:
         return len(self._starts)
@@ -82,7 +93,10 @@ class TextLines:
             return [self._line(k) for k in range(*index.indices(len(self)))]
         if np.ndim(index) == 0:
             return self._line(range(len(self))[int(index)])
-        return [self._line(k) for k in np.asarray(index).tolist()]
+        places = np.asarray(index)
+        if places.dtype == bool:  # a mask, which would be read as lines 0 and 1
+            places = np.arange(len(self))[places]
+        return [self._line(k) for k in places.tolist()]
 
     def _line(self, k: int) -> str:
         found = self._bytes[int(self._starts[k]) : int(self._ends[k])]
@@ -97,13 +111,20 @@ class TextLines:
             ) from error
 
 
-def _opened(path: str, encoding: str, size: int, count: int) -> TextLines:
+def _ends_lines_with_a_byte(encoding: str) -> bool:
+    try:
+        return "a\nb".encode(encoding) == b"a\nb"
+    except (LookupError, TypeError, ValueError):
+        return False
+
+
+def _opened(path: str, encoding: str, size: int, count: int, checksum: int) -> TextLines:
     """Open the same lines in another process, and see that they are the same."""
     lines = TextLines(path, encoding)
-    if (lines._size, len(lines)) != (size, count):  # noqa: SLF001 - its own
+    if (lines._size, len(lines), lines._sum) != (size, count, checksum):  # noqa: SLF001 - its own
         raise FileFormatError(
             f"{path!r} has {lines._size:,} bytes and {len(lines):,} lines here, "  # noqa: SLF001
-            f"and {size:,} bytes and {count:,} lines where the run was started.",
+            f"and {size:,} bytes and {count:,} lines where the run was started, or others.",
             "Row 3 of the matrix belongs to line 3.",
             "Put the same file in the same place on every machine.",
         )

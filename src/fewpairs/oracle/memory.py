@@ -248,6 +248,7 @@ class Memory:
             outside &= place < 0
             held = np.flatnonzero(place >= 0)
             held = held[np.isnan(store.values[across[held], place[held]])]
+            store.look_at(values[held])
             store.values[across[held], place[held]] = values[held]
         self.entries.add(self.keys(rows[outside], columns[outside]), values[outside])
 

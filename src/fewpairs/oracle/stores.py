@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fewpairs.arrays import BoolArray, FloatArray, IntArray
-from fewpairs.files.scratch import tall_array
+from fewpairs.files.scratch import SinglePrecision, tall_array
 from fewpairs.numerics import parts
 from fewpairs.oracle.known import Lines, look_up
 
@@ -28,6 +28,7 @@ class ColumnStore:
         self._expected = 0
         self._position = np.full(width, -1, dtype=np.int64)
         self._complete = np.zeros(width, dtype=bool)
+        self._single: SinglePrecision | None = None
 
     @property
     def values(self) -> FloatArray:
@@ -45,6 +46,8 @@ class ColumnStore:
 
     def finish(self, columns: IntArray) -> None:
         """Note that every entry of these columns is there."""
+        if self._single is not None:
+            self._single.done()
         self._complete[columns] = True
 
     def position(self, columns: IntArray) -> IntArray:
@@ -93,6 +96,7 @@ class ColumnStore:
 
         What is known is never written again: results hold views of it, and must not change.
         """
+        self.look_at(block)
         place = self._position[columns]
         where: Any = np.ix_(rows, place)
         if _consecutive(place):
@@ -100,6 +104,12 @@ class ColumnStore:
         there = self.values[where]
         unknown = np.isnan(there)
         self.values[where] = block if unknown.all() else np.where(unknown, block, there)
+
+    def look_at(self, values: FloatArray) -> None:
+        """Refuse values that would be lost on disk; to be called before they are written."""
+        if self._buffer.dtype == np.float32:
+            self._single = self._single or SinglePrecision()
+            self._single.look_at(values)
 
     def forget(self, columns: IntArray) -> None:
         """Forget the entry of each column with itself; they are then no longer complete.

@@ -26,7 +26,8 @@ def write_page(contents: Contents, path: str | Path) -> None:
     """Write a page: the old file or the new one, never half of it."""
     text = page_of(contents)
     with atomic(Path(path)) as unfinished:
-        unfinished.write_text(text, encoding="utf-8")
+        # Half of a letter, as broken texts have, cannot be written; a question mark can.
+        unfinished.write_text(text, encoding="utf-8", errors="replace")
 
 
 def page_of(contents: Contents) -> str:

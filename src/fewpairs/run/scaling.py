@@ -133,7 +133,8 @@ def plan_cluster(
     for name, value in (counts | {"threads_per_process": threads_per_process}).items():
         if not is_whole(value) or value < 1:
             raise InputError(f"{name} is {value!r}.", "It is a number.", "Pass a positive integer.")
-    for name, given in (("seconds_per_pair", seconds_per_pair), ("per_second", per_second)):
+    rates = {"seconds_per_pair": seconds_per_pair, "per_second": per_second}
+    for name, given in (rates | {"price_per_hour": price_per_hour}).items():
         if given is not None and (not is_number(given) or given <= 0):
             raise InputError(f"{name} is {given!r}.", "It is a rate.", "Pass a positive number.")
     s = min(landmarks, n)

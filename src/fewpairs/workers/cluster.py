@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import queue
 import threading
 import time
@@ -27,6 +28,8 @@ _COUNT = 1.0
 _TIDY = 2.0
 #: Where the scheduler tells of workers that have gone.
 _TOPIC = "all"
+#: What comes instead of a result where nobody makes it any more; Dask's own is of the second kind.
+_CANCELLED = (asyncio.CancelledError, concurrent.futures.CancelledError)
 
 
 class Cluster(Elsewhere):
@@ -207,7 +210,7 @@ class _DaskWorkers(HiredCrew):
             return Done(key, *answer)
         if type(answer).__name__ == "KilledWorker":  # a scheduler with less patience than we have
             return Lost((key,), f"the worker {_last_worker(answer)}")
-        if isinstance(answer, asyncio.CancelledError):
+        if isinstance(answer, _CANCELLED):
             raise self._away(answer)
         raise LostWorkersError(
             f"a worker could not work: {type(answer).__name__}: {answer}",

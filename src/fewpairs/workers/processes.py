@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import time
 from concurrent.futures import Future
@@ -68,7 +69,10 @@ class _Pool(HiredCrew):
         from joblib.externals.loky import process_executor  # noqa: PLC0415
 
         return process_executor.ProcessPoolExecutor(
-            self._size, initializer=settle, initargs=(self._work, __version__), env=_ALONE
+            self._size,
+            initializer=settle,
+            initargs=(self._work, __version__, os.getpid()),
+            env=_ALONE,
         )
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import threading
 import time
@@ -57,12 +58,22 @@ class Unpacked:
 
 
 _here: Unpacked | None = None
+#: Seconds between two looks at whether whoever has started a process is still there.
+_LOOK = 1.0
 
 
-def settle(packed: bytes, version: str) -> None:
-    """Keep work for all trips of a process that does nothing else."""
+def settle(packed: bytes, version: str, parent: int) -> None:
+    """Keep work for all trips of a process that does nothing else, and ends with its parent."""
     global _here  # noqa: PLW0603 - a process has one
     _here = Unpacked(packed, version)
+    threading.Thread(target=_end_with, args=(parent,), name="fewpairs-parent", daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """End this process after one that was killed: it would wait for work for ever."""
+    while os.getppid() == parent:
+        time.sleep(_LOOK)
+    os._exit(1)
 
 
 def carry_out_here(tasks: list[Any]) -> tuple[list[Any], float]:
