@@ -80,10 +80,8 @@ def results() -> list[tuple[str, list[Benchmark]]]:
 def duration(text: str) -> str:
     """Return how long the whole form takes, as a docstring says it."""
     told = " ".join(text.split("\n\n    ", maxsplit=1)[0].split())
-    return next(
-        (s for s in re.split(r"(?<=[.;]) ", told) if re.search(r"\b(minutes?|hours?)\b", s)),
-        "Nobody has said how long it takes.",
-    )
+    told = next(s for s in re.split(r"(?<=[.;]) ", told) if re.search(r"\b(minutes?|hours?)\b", s))
+    return f"{told[0].upper()}{told[1:].rstrip('.;')}."
 
 
 def listing() -> None:

@@ -10,7 +10,7 @@ import matplotlib as mpl
 import pytest
 
 import fewpairs as fp
-from benchmarks.__main__ import benchmarks, docstring, outputs, subjects
+from benchmarks.__main__ import benchmarks, docstring, duration, outputs, subjects
 from fewpairs.factored.answers import Answers
 
 mpl.use("Agg")
@@ -85,6 +85,9 @@ def test_every_benchmark_states_its_own_command(path):
         source += (ROOT / "benchmarks" / "shared" / f"{name}.py").read_text(encoding="utf-8")
     for option in re.findall(r"--\w+", text[text.index("python -m") :]):
         assert option == "--quick" or f'"{option}"' in source, option
+    assert "[--quick]" in text
+    assert "arguments(" in source or '"--quick"' in source
+    assert duration(text)
 
 
 @pytest.mark.parametrize("path", BENCHMARKS, ids=module_of)

@@ -12,6 +12,7 @@ import pytest
 
 import fewpairs as fp
 from fewpairs.errors import InputError, PositionError, UnknownIdError
+from fewpairs.items import spelling
 
 WORDS = [
     f"{stem}{end}" for stem in ("apple", "berry", "cherry", "dragon") for end in ("", "s", "y")
@@ -147,8 +148,6 @@ def test_ids_are_kept_by_files(tmp_path):
     assert fp.load(path, items=pd.Series(WORDS, index=SKUS)).ids == SKUS
     with pytest.raises(InputError, match="2 entries for 12"):
         fp.load(path, ids=["a", "b"])
-    matrix(ids=[(k, "a") for k in range(12)]).save(path)  # neither texts nor numbers
-    assert fp.load(path).ids is None
 
 
 def test_ids_of_two_sets_are_kept_and_swapped_by_the_transpose(tmp_path):
@@ -235,3 +234,65 @@ def test_a_page_of_broken_texts_is_written(tmp_path):
     broken = [*WORDS[:-1], "half \ud800 a letter"]
     matrix(broken).report(tmp_path / "page.html")
     assert "half ? a letter" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+DAYS = pd.date_range("2024-01-01", periods=len(WORDS))
+#: Things that name items, and whether files keep them.
+KINDS = {
+    "days of pandas": (DAYS, True),
+    "times with a zone": (
+        pd.date_range("2024-03-31", periods=12, freq="7ns", tz="Europe/Vienna"),
+        True,
+    ),
+    "levels": (pd.MultiIndex.from_product([["north", "south"], [1, 2], DAYS[:3]]), True),
+    "categories": (pd.CategoricalIndex(SKUS), True),
+    "dates": ([day.date() for day in DAYS], True),
+    "times of NumPy": (DAYS.to_numpy().astype("datetime64[ns]"), True),
+    "dates of polars": (pl.Series(DAYS.to_numpy()).cast(pl.Date), True),
+    "times of polars": (pl.Series(DAYS.to_numpy()), True),
+    "categories of polars": (pl.Series(SKUS, dtype=pl.Categorical), True),
+    "times of Arrow": (pa.array(DAYS.to_numpy()), True),
+    "texts and numbers": (["a", 1, 2.5, *SKUS[3:]], True),
+    "months": (pd.period_range("2024-01", periods=12, freq="M"), False),
+    "tuples of tuples": ([((1, 2), k) for k in range(12)], False),
+    "lengths": (list(np.arange(12).astype("timedelta64[ns]")), False),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_keeps_ids_or_says_that_it_does_not(kind, tmp_path):
+    ids, kept = KINDS[kind]
+    K = matrix(ids=ids)
+    assert not any(isinstance(name, int) for name in K.ids if kind != "texts and numbers")
+    if not kept:
+        with pytest.warns(fp.errors.IdsDroppedWarning, match="fewpairs.load"):
+            K.save(tmp_path / "k.fewpairs")
+        assert fp.load(tmp_path / "k.fewpairs").ids is None
+        assert fp.load(tmp_path / "k.fewpairs", ids=ids).ids == K.ids
+        return
+    K.save(tmp_path / "k.fewpairs")
+    back = fp.load(tmp_path / "k.fewpairs").ids
+    assert back == K.ids
+    assert list(map(type, back)) == list(map(type, K.ids))
+    assert list(map(str, back)) == list(map(str, K.ids))
+    if isinstance(ids, pd.Index):
+        assert matrix(pd.Series(WORDS, index=ids)).ids == K.ids
+
+
+def test_dates_are_ids():
+    K = matrix(ids=DAYS)
+    assert K[DAYS[7], DAYS[4]] == matrix()[7, 4]
+    np.testing.assert_array_equal(K[list(DAYS[3:5])], matrix()[3:5])
+    assert K.nearest(DAYS[0].to_pydatetime(), k=1).ids == [
+        DAYS[matrix().nearest(0, k=1).indices[0]]
+    ]
+    with pytest.raises(UnknownIdError, match="none of the 12 ids"):
+        K.nearest(pd.Timestamp("1999-01-01"))
+
+
+@pytest.mark.parametrize(
+    "wrong", ["", "nothing", "null2", '{"date": "May"}', '{"time": "1"}', '[["a"]]', "[" * 5000]
+)
+def test_what_is_no_name_in_a_file_is_refused(wrong):
+    with pytest.raises(ValueError, match=r"ids|Expecting|isoformat|Extra|JSON"):
+        spelling.read([wrong])

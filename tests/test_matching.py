@@ -6,8 +6,6 @@ import csv
 import gzip
 import io
 import json
-import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -533,23 +531,6 @@ def test_word_movers_similarity_of_rows(typed, folder):
     assert pairs_of(folder / "m.csv") == {("1", "2")}
     assert "--vectors" in typed("dedupe", "w.csv", "--id", "id", *options[:2], *options[4:],
                                 "-o", "m.csv", code=2)  # fmt: skip
-
-
-def test_the_commands_on_the_page_run(typed, folder, monkeypatch):
-    page = (ROOT / "docs" / "matching-command.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"^```\n(def .*?)^```", page, re.MULTILINE | re.DOTALL)
-    (folder / "score.py").write_text(code)
-    written(folder / "latin.csv", RIGHT, ";", "latin-1")
-    (folder / "catalogue.csv").write_text("key,title\nc1,Anna Smith\n")
-    rows = [{"key": row[0], "fields": {"title": row[1]}} for row in RIGHT]
-    (folder / "nested.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    commands = re.findall(r"^(?:cat (\S+) \| )?fewpairs (.*)$", page, re.MULTILINE)
-    assert len(commands) == 14
-    for piped, command in commands:
-        monkeypatch.setattr(sys, "stdin", Pipe((folder / piped).read_bytes() if piped else b""))
-        typed(*shlex.split(command))
-    assert len(rows_of(folder / "neighbors.csv")) == 21
-    assert read_items(folder / "matches.parquet", "right") == ["c1"]
 
 
 def test_what_an_empty_cell_counts(typed, folder):

@@ -48,6 +48,65 @@ def test_a_new_item_costs_its_budget_and_what_it_finds_is_exact():
     assert np.mean(similarities >= best[:, :1]) > 0.8  # rank 5: nine landmarks tell where to look
 
 
+def test_neighbours_of_the_training_items_are_paid_for_once():
+    matrix = symmetric_matrix(40, rank=5)
+    counter = Counter(matrix)
+    model = fp.SimilarityNeighbors(
+        counter.similarity("pair"), 3, n_components=6, budget=8, random_state=0
+    ).fit(range(40))
+    counter.asked.clear()
+    similarities, indices = model.kneighbors()
+    assert 0 < len(counter.asked) <= 40 * 8
+    np.testing.assert_array_equal(similarities, matrix[np.arange(40)[:, None], indices])
+    counter.asked.clear()
+    again = model.kneighbors()
+    np.testing.assert_array_equal(again[0], similarities)
+    np.testing.assert_array_equal(again[1], indices)
+    np.testing.assert_array_equal(model.kneighbors(n_neighbors=2)[1], indices[:, :2])
+    np.testing.assert_array_equal(model.kneighbors(n_neighbors=8)[1][:, :3], indices)
+    assert counter.asked == []
+    # More is bought where more may be, and only the rest of it.
+    assert (model.set_params(budget=10).kneighbors()[0] >= similarities).all()
+    assert 0 < len(counter.asked) <= 40 * 2
+    assert len(set(counter.unordered)) == len(counter.asked)
+
+
+def test_neighbours_of_the_training_items_go_on_where_they_were_stopped():
+    counter = Counter(symmetric_matrix(40, rank=5))
+    stop_after = [10**9]
+
+    def pair(a, b):
+        if len(counter.asked) >= stop_after[0]:
+            raise KeyboardInterrupt
+        return counter.pair(a, b)
+
+    similarity = fp.similarity(pair, kind="pair", symmetric=True)
+    model = fp.SimilarityNeighbors(similarity, 3, n_components=6, budget=8, random_state=0)
+    model.fit(range(40))
+    counter.asked.clear()
+    stop_after[0] = 100
+    with pytest.raises(KeyboardInterrupt):
+        model.kneighbors()
+    stop_after[0] = 10**9
+    model.kneighbors()
+    assert len(counter.asked) <= 40 * 8 + 8  # the row that was under way may begin anew
+    assert len(counter.unordered) == len(counter.asked)
+
+
+def test_with_a_journal_the_same_new_items_are_free_the_second_time(tmp_path):
+    counter = Counter(symmetric_matrix(40, rank=5))
+    similarity = counter.similarity("pair", version="1")
+    model = fp.SimilarityClassifier(
+        similarity, 3, n_components=6, budget=8, random_state=0, journal=tmp_path / "paid"
+    ).fit(range(30), np.arange(30) % 2)
+    labels = model.predict(range(30, 40))
+    counter.asked.clear()
+    shares = model.predict_proba(range(30, 40))
+    np.testing.assert_array_equal(model.classes_[shares.argmax(axis=1)], labels)
+    # A journal is trusted after a few of its values were compared.
+    assert len(counter.asked) <= 8
+
+
 @pytest.mark.parametrize("weights", ["uniform", "similarity"])
 def test_votes_are_those_of_scikit_learn(weights):
     x, which = points()

@@ -4,7 +4,8 @@ Each of examples/ runs in a temporary folder, as somebody who copies it would ru
 docs/figures/example-clusters.png, docs/figures/example-corpus_to_matrix.png,
 docs/figures/example-dedupe_report.png, docs/figures/example-functions_of_products.png,
 docs/figures/example-match_catalogues.png, docs/figures/example-own_function.png,
-docs/figures/example-search_with_a_budget.png, docs/figures/example-word_vectors.png.
+docs/figures/example-search_with_a_budget.png, docs/figures/example-word_vectors.png. Takes about
+two minutes on one core.
 
     python -m benchmarks.face.gallery [--quick]
 """

@@ -1,7 +1,8 @@
 """The notebooks, executed from the first cell to the last, each in a kernel of its own.
 
 Each runs in a temporary folder; what it shows is counted and thrown away, because notebooks are
-kept without outputs. It prints, and writes nothing. A quick run takes two of them.
+kept without outputs. It prints, and writes nothing. Takes about three minutes on one core; a quick
+run takes two of them.
 
     python -m benchmarks.face.notebooks [--quick]
 """

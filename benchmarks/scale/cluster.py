@@ -8,7 +8,8 @@ started before. "Of local threads" is the time of two threads over that of two w
 for four); "of ideal" what the sleeper would take without any overhead. "Plan" is what
 `fewpairs.plan_cluster` says beforehand, less its start. "Here" is the processor time of this
 process, which is client and scheduler, for each block that sleeps. What was read is compared with
-what the threads have read, bit by bit. Writes docs/tables/cluster.md.
+what the threads have read, bit by bit. Writes docs/tables/cluster.md. Takes about ten minutes on
+two cores.
 
     python -m benchmarks.scale.cluster [--quick]
 """

@@ -59,7 +59,7 @@ def page(subjects: Iterable[tuple[str, Iterable[Any]]], dates: Mapping[str, str]
     """Build the page of subjects and what `benchmarks.__main__` knows of their benchmarks."""
     parts = [_INTRODUCTION]
     comes_to = verdicts()
-    heads = ["what is measured", "verdict", "where", "command", "made"]
+    heads = ["what is measured", "verdict", "where, by which command, when"]
     for title, benchmarks in subjects:
         rows = []
         for it in benchmarks:
@@ -67,6 +67,7 @@ def page(subjects: Iterable[tuple[str, Iterable[Any]]], dates: Mapping[str, str]
             command = f"`python -m benchmarks.{it.name}`{'*' if it.needs_data else ''}"
             day = dates[it.files[0]] if it.files else "–"
             place = " ".join(where) or "printed"
-            rows.append([it.measures, comes_to.get(it.name, "no verdict yet"), place, command, day])
+            made = f"{place}<br>{command}<br>{day}"
+            rows.append([it.measures, comes_to.get(it.name, "no verdict yet"), made])
         parts.append(f"## {title}\n\n{table(heads, rows)}\n")
     return "\n".join(parts)

@@ -287,6 +287,10 @@ class AllPairsWarning(FewpairsWarning):
     """A run has spent as much as all pairs cost, which would have left no error."""
 
 
+class IdsDroppedWarning(FewpairsWarning):
+    """A file does not hold the ids, which are neither texts nor numbers, dates or times."""
+
+
 class HungCallsWarning(FewpairsWarning):
     """Calls of the similarity took too long, and were left to themselves in threads."""
 

@@ -149,25 +149,78 @@ def test_a_click_on_the_map_chooses_the_item_there(matrix, pages):
         the(matrix, "#item .close").click()
 
 
+#: When all that was asked for is on the screen.
+FRAMES = "requestAnimationFrame(() => requestAnimationFrame(() => arguments[0]()))"
+#: Counts how often the map is painted.
+COUNTED = """
+const clear = CanvasRenderingContext2D.prototype.clearRect;
+window.paints = 0;
+CanvasRenderingContext2D.prototype.clearRect = function (...at) {
+  window.paints++;
+  clear.apply(this, at);
+};
+"""
+
+
+def painted(window):
+    window.execute_async_script(FRAMES)
+    return window.execute_script(
+        "const { style } = dots; return [style.transform, dots.toDataURL()].join()"
+    )
+
+
 def test_the_map_is_moved_and_zoomed(matrix):
-    canvas = the(matrix, "#map")
-    picture = "return arguments[0].toDataURL()"
-    frames = "requestAnimationFrame(() => requestAnimationFrame(() => arguments[0]()))"
-
-    def drawn():
-        matrix.execute_async_script(frames)
-        return matrix.execute_script(picture, canvas)
-
-    seen = [drawn()]
-    ActionChains(matrix).drag_and_drop_by_offset(canvas, 60, 40).perform()
-    seen.append(drawn())
+    area = the(matrix, "#map")
+    seen = [painted(matrix)]
+    ActionChains(matrix).drag_and_drop_by_offset(area, 60, 40).perform()
+    seen.append(painted(matrix))
     the(matrix, "#in").click()
-    seen.append(drawn())
-    canvas.send_keys(Keys.ARROW_LEFT)
-    seen.append(drawn())
+    seen.append(painted(matrix))
+    area.send_keys(Keys.ARROW_LEFT)
+    seen.append(painted(matrix))
     assert len(set(seen)) == 4
     the(matrix, "#all").click()
-    assert drawn() == seen[0]
+    assert painted(matrix) == seen[0]
+
+
+def test_while_the_map_is_dragged_it_is_shifted_and_not_painted(matrix):
+    area = the(matrix, "#map")
+    painted(matrix)
+    matrix.execute_script(COUNTED)
+    hand = ActionChains(matrix, duration=0).move_to_element(area).click_and_hold()
+    for step in range(1, 6):
+        hand = hand.move_by_offset(20, -10 if step % 2 else 4)
+    hand.perform()
+    matrix.execute_async_script(FRAMES)
+    assert matrix.execute_script("return [paints, dots.style.transform]") == [
+        0,
+        "translate(100px, -22px)",
+    ]
+    while_held = area.screenshot_as_base64
+    ActionChains(matrix, duration=0).release().perform()
+    wait(matrix, lambda: matrix.execute_script("return paints") == 1)
+    matrix.execute_async_script(FRAMES)
+    assert matrix.execute_script("return dots.style.transform") == "translate(0px, 0px)"
+    assert area.screenshot_as_base64 == while_held
+
+
+def test_a_map_that_is_dragged_beyond_what_is_painted_is_painted_anew(matrix):
+    area = the(matrix, "#map")
+    for _ in range(4):
+        the(matrix, "#in").click()
+    painted(matrix)
+    matrix.execute_script(COUNTED)
+    width = area.size["width"]
+    ActionChains(matrix, duration=0).move_to_element_with_offset(
+        area, -width // 3, 0
+    ).click_and_hold().move_by_offset(width // 2, 0).perform()
+    matrix.execute_async_script(FRAMES)
+    assert matrix.execute_script("return paints") == 1
+    while_held = area.screenshot_as_base64
+    ActionChains(matrix, duration=0).release().perform()
+    wait(matrix, lambda: matrix.execute_script("return paints") == 2)
+    matrix.execute_async_script(FRAMES)
+    assert area.screenshot_as_base64 == while_held
 
 
 def test_everything_can_be_done_with_keys(matrix):
@@ -187,7 +240,7 @@ def test_everything_can_be_done_with_keys(matrix):
 
 
 def test_what_can_be_used_has_a_name(page):
-    for control in find(page, "button, input, canvas"):
+    for control in find(page, "button, input, #map"):
         assert control.accessible_name or not control.is_displayed()
     assert all(x.get_attribute("aria-label") for x in find(page, "svg"))
 

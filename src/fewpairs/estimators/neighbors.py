@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -15,6 +15,14 @@ from fewpairs.items.items import Items
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.run.approximate import approximate
+
+
+class _Own(NamedTuple):
+    """What was spent on the neighbours of a training item, and what they are."""
+
+    spent: int = 0
+    places: IntArray = np.empty(0, dtype=np.int64)
+    values: FloatArray = np.empty(0)
 
 
 class SimilarityNeighbors(BaseEstimator):
@@ -111,6 +119,7 @@ class SimilarityNeighbors(BaseEstimator):
             progress=self.progress,
         )
         self.n_samples_fit_ = len(items)
+        self._own = [_Own()] * len(items)
         self.evaluations_ = self.matrix_.evaluations
 
     def _check(self) -> None:
@@ -129,7 +138,8 @@ class SimilarityNeighbors(BaseEstimator):
         Parameters
         ----------
         X : sequence of items, or array of shape (n_samples, n_features), optional
-            By default the training items, each without itself.
+            By default the training items, each without itself; these are paid for once, however
+            often they are asked for.
         n_neighbors : int, optional
 
         Returns
@@ -151,7 +161,7 @@ class SimilarityNeighbors(BaseEstimator):
         price = self.matrix_.source.price_of_entry
         budget = max(self.budget, k * price)
         if X is None:
-            return self._of_training_items(k, budget)
+            return self._of_training_items(k, budget, price)
         found = self.matrix_.search(
             read_items(self, X, reset=False),
             k,
@@ -162,13 +172,21 @@ class SimilarityNeighbors(BaseEstimator):
         )
         return found.similarities, found.indices
 
-    def _of_training_items(self, k: int, budget: int) -> tuple[FloatArray, IntArray]:
+    def _of_training_items(self, k: int, budget: int, price: int) -> tuple[FloatArray, IntArray]:
+        """Return neighbours of the training items; what was spent on them before is not again."""
         n = self.n_samples_fit_
         similarities, indices = np.full((n, k), np.nan), np.full((n, k), -1, dtype=np.int64)
         for row in range(n):
-            found = self.matrix_.nearest(row, k, budget=budget, journal=patient(self.journal))
-            similarities[row, : len(found.indices)] = found.similarities
-            indices[row, : len(found.indices)] = found.indices
+            spent, places, values = self._own[row]
+            if spent < budget:
+                # All that a budget pays for is kept, so that another k is free; and row by row, so
+                # that after Ctrl-C the rest is left to pay for.
+                places, values = self.matrix_.nearest(
+                    row, budget // price, budget=budget - spent, journal=patient(self.journal)
+                )
+                self._own[row] = _Own(budget, places, values)
+            there = min(k, len(places))
+            similarities[row, :there], indices[row, :there] = values[:there], places[:there]
         return similarities, indices
 
     def __sklearn_tags__(self) -> Any:

@@ -82,7 +82,7 @@ class Check:
         shown = {name: share for name, share in stated.items() if share is not None}
         drawn = [svg.interval(*share) for share in shown.values() if not np.isnan(share.value)]
         rows = [(name, str(share)) for name, share in shown.items()]
-        return card("the largest entries", rows if self.of else [], "".join(drawn), str(self))
+        return card("the largest entries", rows if self.of else [], "<br>".join(drawn), str(self))
 
     def __str__(self) -> str:
         if not self.of:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from fewpairs.arrays import IntArray, unmasked
 from fewpairs.errors import PositionError
 from fewpairs.items.ids import Names
 
+#: What nobody takes for a position.
+_IDS = (str, date)
 _WHY = "A factored matrix is read like an array of two dimensions."
 _HOW = "Pass positions, slices, lists of positions, or masks of booleans; ids if items have any."
 
@@ -36,9 +39,9 @@ def whole_key(key: Any, shape: tuple[int, int]) -> tuple[Any, Any]:
 def positions(index: Any, length: int, names: Names | None = None) -> IntArray:
     """Return checked positions as NumPy takes them: negative ones count from the end.
 
-    Texts are ids, where the items have some; integers are always positions.
+    Texts and dates are ids, where the items have some; integers are always positions.
     """
-    if isinstance(index, str):
+    if isinstance(index, _IDS):
         return np.asarray(_position_of(index, length, names))
     array = _as_array(index)
     if array.dtype.kind in "UT" or (array.dtype == object and array.size):
@@ -85,7 +88,7 @@ def broadcast(rows: IntArray, columns: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _position_of(name: Any, length: int, names: Names | None) -> int:
-    if not isinstance(name, str):
+    if not isinstance(name, _IDS):
         raise PositionError(f"{name!r:.100} was given as a position.", _WHY, _HOW)
     if names is None:
         raise PositionError(
@@ -105,7 +108,7 @@ def _as_array(index: Any) -> npt.NDArray[Any]:
     index = unmasked(index, "the index")
     try:
         array = np.asarray(index)
-        if array.dtype != object or all(isinstance(one, str) for one in array.ravel()):
+        if array.dtype != object or all(isinstance(one, _IDS) for one in array.ravel()):
             return array
         # An object of somebody's own may stand for an integer.
         return np.asarray(operator.index(index))

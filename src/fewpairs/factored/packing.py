@@ -16,9 +16,9 @@ from fewpairs.factored.squares import Squares
 from fewpairs.files.contents import are_numbers, are_positions, require
 from fewpairs.guides.basis import Basis
 from fewpairs.guides.guides import ARRAY
-from fewpairs.items.ids import Ids, Names
-from fewpairs.items.items import Items
+from fewpairs.items.ids import Ids
 from fewpairs.items.packing import NONE, pack_items, unpack_items
+from fewpairs.items.spelling import pack_names, unpack_names
 from fewpairs.oracle.known import Known, checked_lines
 from fewpairs.oracle.provenance import Provenance
 
@@ -111,9 +111,9 @@ def pack(matrix: FactoredMatrix) -> tuple[Arrays, dict[str, Any]]:
         _refuse_nonfinite(name, wanted[name])
     item_arrays, item_kind = pack_items(source.items, "items")
     other_arrays, other_kind = pack_items(source.others, "others")
-    id_arrays, id_kind = _pack_names(source.ids.left, "ids")
+    id_arrays, id_kind = pack_names(source.ids.left, "ids")
     right = None if source.ids.right is source.ids.left else source.ids.right
-    other_id_arrays, other_id_kind = _pack_names(right, "other_ids")
+    other_id_arrays, other_id_kind = pack_names(right, "other_ids")
     error = matrix.error
     facts = {
         "stored_as": stored_as,
@@ -241,26 +241,12 @@ def unpack(arrays: Arrays, facts: dict[str, Any]) -> FactoredMatrix:
     ).without(np.empty((0, 2), dtype=np.int64) if skipped is None else skipped)
 
 
-def _pack_names(names: Names | None, role: str) -> tuple[Arrays, str]:
-    return pack_items(None if names is None else Items(names.values), role)
-
-
 def _unpack_ids(arrays: Arrays, facts: dict[str, Any], n: int, m: int) -> Ids:
-    left = _unpack_names(arrays, facts["ids"], "ids", n)
+    left = unpack_names(arrays, facts["ids"], "ids", n)
     if facts["other_ids"] == NONE and facts["square"]:
         require(left is None or n == m, "its ids are not those of its columns")
         return Ids(left, left)
-    return Ids(left, _unpack_names(arrays, facts["other_ids"], "other_ids", m))
-
-
-def _unpack_names(arrays: Arrays, kind: str, role: str, count: int) -> Names | None:
-    items = unpack_items(arrays, kind, role, (count,))
-    if items is None:
-        return None
-    require(kind in ("text", "numbers"), "its ids are no names")
-    values = items.values if isinstance(items.values, list) else items.values.tolist()
-    require(len(set(values)) == count, "its ids are not all different")
-    return Names(values)
+    return Ids(left, unpack_names(arrays, facts["other_ids"], "other_ids", m))
 
 
 def _unpack_squares(weight: str, name: str, get: Any, shape: tuple[int, int]) -> Squares:

@@ -46,8 +46,9 @@ def load(
     others : sequence, optional
         Likewise the items of the columns, of a matrix between two sets.
     ids : sequence, optional
-        Attach ids, where there were none, or they were neither texts nor numbers and were not
-        stored; of a matrix between two sets a pair. By default the pandas index of the items.
+        Attach ids, where there were none, or they were not stored, since they are neither texts
+        nor numbers, dates, times, or tuples of these; of a matrix between two sets a pair. By
+        default the pandas index of the items.
 
     Returns
     -------

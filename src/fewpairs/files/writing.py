@@ -59,13 +59,22 @@ def refuse_unwritable(path: Path) -> None:
     """Refuse a path where no file can be made, before anything is spent on its content."""
     folder = path.absolute().parent
     device = path.exists() and not path.is_file()
-    if device or not folder.is_dir() or not os.access(folder, os.W_OK):
+    if device or not folder.is_dir() or not _takes_files(folder):
         raise UnwritableError(
             f"{str(path)!r} cannot be written: it is a folder or a device, or its folder is "
             "missing or not writable.",
             "A result that cannot be saved would be lost.",
             "Choose another place.",
         )
+
+
+def _takes_files(folder: Path) -> bool:
+    """Whether a file can be made there; rights alone do not say so of every file system."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
 
 
 def refuse_other_than_page(path: Path) -> None:

@@ -232,6 +232,10 @@ def _longer(old: Names | None, ids: Any, new: Items) -> Names | None:
 
 
 def _listed(ids: Any, count: int, what: str) -> list[Any]:
+    if isinstance(ids, np.ndarray) and ids.dtype.kind == "M":
+        # Of nanoseconds NumPy would make integers; those of whole microseconds are times.
+        whole = ids.astype("datetime64[us]")
+        ids = whole.tolist() if (whole == ids).all() else list(ids)
     values = as_items(ids).values
     names: list[Any] = values.tolist() if isinstance(values, np.ndarray) else list(values)
     if len(names) != count:

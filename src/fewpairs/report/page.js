@@ -122,9 +122,12 @@
 
   // ---------------------------------------------------------------- the map
 
-  const canvas = get("map"), pen = canvas.getContext("2d"), tip = get("tip");
-  const view = { x: 0.5, y: 0.5, scale: 400 };
-  let width = 0, height = 0, ratio = 1, fit = 400, drawing = false;
+  // The canvas is larger than the map. While the map is dragged, nothing is painted: the browser shifts
+  // the canvas, until the edge of what is painted would come into sight, or the map is let go.
+  const map = get("map"), canvas = get("dots"), pen = canvas.getContext("2d"), tip = get("tip"), halo = get("halo");
+  const MARGIN = 0.35; // of the map, painted beyond it on every side
+  const view = { x: 0.5, y: 0.5, scale: 400 }, painted = { x: 0.5, y: 0.5 };
+  let width = 0, height = 0, beyondX = 0, beyondY = 0, ratio = 1, fit = 400, waits = false, stale = true, resting = 0;
   let chosen = -1, hovered = -1, hits = null, near = new Set();
   let colours = [], ink = "", ground = "", faint = "";
 
@@ -143,34 +146,69 @@
 
   function measure() {
     ratio = Math.min(window.devicePixelRatio || 1, 2);
-    const box = canvas.getBoundingClientRect();
+    const box = map.getBoundingClientRect();
     if (box.width === 0 || box.height === 0) return;
     const before = fit;
     width = box.width; height = box.height;
-    canvas.width = Math.round(width * ratio); canvas.height = Math.round(height * ratio);
+    beyondX = Math.round(MARGIN * width); beyondY = Math.round(MARGIN * height);
+    canvas.width = Math.round((width + 2 * beyondX) * ratio); canvas.height = Math.round((height + 2 * beyondY) * ratio);
+    const at = { left: -beyondX, top: -beyondY, width: width + 2 * beyondX, height: height + 2 * beyondY };
+    for (const [name, value] of Object.entries(at)) canvas.style[name] = `${value}px`;
     fit = 0.92 * Math.min(width, height);
     view.scale *= fit / before;
     draw();
   }
 
-  function draw() {
-    if (drawing) return;
-    drawing = true;
-    requestAnimationFrame(() => { drawing = false; paint(); });
+  // Paint anew, or only shift what is painted; in the next frame, once, however often it is asked for.
+  function draw() { stale = true; shift(); }
+  function shift() {
+    if (waits) return;
+    waits = true;
+    requestAnimationFrame(frame);
   }
 
-  function paint() {
+  function frame() {
+    waits = false;
     if (width === 0) return;
-    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    pen.clearRect(0, 0, width, height);
+    const size = dotSize();
+    if (stale || !reaches(view.x, painted.x, width, beyondX) || !reaches(view.y, painted.y, height, beyondY)) paint(size);
+    const x = (painted.x - view.x) * view.scale, y = (painted.y - view.y) * view.scale;
+    canvas.style.transform = `translate(${Math.round(x * ratio) / ratio}px, ${Math.round(y * ratio) / ratio}px)`;
+    halo.hidden = hovered < 0;
+    if (hovered < 0) return;
+    halo.style.width = halo.style.height = `${2 * size + 7}px`;
+    halo.style.transform = `translate(${screenX(hovered) - size - 3.5}px, ${screenY(hovered) - size - 3.5}px)`;
+  }
+
+  // Whether what is painted holds all of the map from 0 to 1 that is in sight.
+  function reaches(at, was, length, beyond) {
+    const half = length / 2 / view.scale, more = beyond / view.scale;
+    return Math.max(at - half, 0) >= Math.max(was - half - more, 0) && Math.min(at + half, 1) <= Math.min(was + half + more, 1);
+  }
+
+  // Where the map has come to rest there are labels, and a margin on every side.
+  function rest(wait) {
+    clearTimeout(resting);
+    resting = setTimeout(draw, wait);
+  }
+
+  function dotSize() {
     const grown = Math.sqrt(view.scale / fit), base = (count > 3000 ? 2.2 : count > 600 ? 3 : 4) * Math.min(1, Math.max(0.6, fit / 520));
-    const size = Math.round(2 * Math.min(9, base * Math.max(0.8, Math.min(grown, 2.2)))) / 2;
+    return Math.round(2 * Math.min(9, base * Math.max(0.8, Math.min(grown, 2.2)))) / 2;
+  }
+
+  const MOST_LABELLED = 60;
+
+  function paint(size) {
+    stale = false;
+    painted.x = view.x; painted.y = view.y;
+    pen.setTransform(ratio, 0, 0, ratio, beyondX * ratio, beyondY * ratio);
+    pen.clearRect(-beyondX, -beyondY, width + 2 * beyondX, height + 2 * beyondY);
     const visible = [];
     if (chosen >= 0 || hits !== null) paintDots(size, false, null);
     paintDots(size, true, visible);
     if (chosen >= 0) paintChosen(size);
-    if (visible.length <= 60) paintLabels(visible, size);
-    if (hovered >= 0) ring(hovered, size + 2.5, ink);
+    if (visible.length <= MOST_LABELLED) paintLabels(visible, size);
   }
 
   const isShown = (i) => (chosen < 0 ? hits === null || hits[i] === 1 : i === chosen || near.has(i));
@@ -179,12 +217,12 @@
 
   // All dots that are shown, or all others, colour by colour; the items of a second set are diamonds.
   function paintDots(size, shown, visible) {
-    const reach = size * 1.3;
+    const reach = size * 1.3, farX = 12 + beyondX, farY = 12 + beyondY;
     let colour = -1, open = 0;
     pen.beginPath();
     for (const i of byColour) {
       const x = screenX(i), y = screenY(i);
-      if (x < -12 || y < -12 || x > width + 12 || y > height + 12 || isShown(i) !== shown) continue;
+      if (x < -farX || y < -farY || x > width + farX || y > height + farY || isShown(i) !== shown) continue;
       if (colourOf(i) !== colour || open === DOTS) {
         pen.fill();
         pen.beginPath();
@@ -197,7 +235,7 @@
       if (i >= data.second) {
         pen.moveTo(x, y - reach); pen.lineTo(x + reach, y); pen.lineTo(x, y + reach); pen.lineTo(x - reach, y);
       } else { pen.moveTo(x + size, y); pen.arc(x, y, size, 0, 2 * Math.PI); }
-      if (visible !== null) visible.push(i);
+      if (visible !== null && visible.length <= MOST_LABELLED && x > -12 && y > -12 && x < width + 12 && y < height + 12) visible.push(i);
     }
     pen.fill();
     pen.globalAlpha = 1;
@@ -265,46 +303,49 @@
     draw();
   }
 
+  // Where fingers were last, in the window: to ask where the map is would make the browser lay out the page.
   const fingers = new Map();
   let moved = 0;
-  const at = (event) => { const box = canvas.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
+  const at = (event) => { const box = map.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
 
-  canvas.addEventListener("pointerdown", (event) => {
-    canvas.setPointerCapture(event.pointerId);
-    fingers.set(event.pointerId, at(event));
+  map.addEventListener("pointerdown", (event) => {
+    map.setPointerCapture(event.pointerId);
+    fingers.set(event.pointerId, { x: event.clientX, y: event.clientY });
     if (fingers.size === 1) moved = 0;
-  });
-  canvas.addEventListener("pointermove", (event) => {
-    const [x, y] = at(event), before = fingers.get(event.pointerId);
-    if (!before) { hover(itemAt(x, y, 12), x, y); return; }
     hover(-1);
-    moved += Math.hypot(x - before[0], y - before[1]);
+  });
+  map.addEventListener("pointermove", (event) => {
+    const finger = fingers.get(event.pointerId);
+    if (!finger) { const [x, y] = at(event); hover(itemAt(x, y, 12), x, y); return; }
+    const x = event.clientX, y = event.clientY;
+    moved += Math.hypot(x - finger.x, y - finger.y);
     if (fingers.size === 2) {
-      const other = [...fingers].find(([id]) => id !== event.pointerId)[1];
-      const factor = Math.hypot(x - other[0], y - other[1]) / Math.max(1, Math.hypot(before[0] - other[0], before[1] - other[1]));
-      zoom(factor, (x + other[0]) / 2, (y + other[1]) / 2);
+      const box = map.getBoundingClientRect(), other = [...fingers].find(([id]) => id !== event.pointerId)[1];
+      const factor = Math.hypot(x - other.x, y - other.y) / Math.max(1, Math.hypot(finger.x - other.x, finger.y - other.y));
+      zoom(factor, (x + other.x) / 2 - box.left, (y + other.y) / 2 - box.top);
     } else {
-      view.x -= (x - before[0]) / view.scale;
-      view.y -= (y - before[1]) / view.scale;
-      draw();
+      view.x -= (x - finger.x) / view.scale;
+      view.y -= (y - finger.y) / view.scale;
+      shift();
     }
-    fingers.set(event.pointerId, [x, y]);
+    finger.x = x; finger.y = y;
   });
-  canvas.addEventListener("pointerup", (event) => {
-    const [x, y] = at(event), alone = fingers.size === 1;
+  map.addEventListener("pointerup", (event) => {
+    const alone = fingers.size === 1;
     fingers.delete(event.pointerId);
-    if (alone && moved < 6) choose(itemAt(x, y, 18), false);
+    if (alone && moved < 6) choose(itemAt(...at(event), 18), false);
+    else if (alone) rest(0);
   });
-  canvas.addEventListener("pointercancel", (event) => fingers.delete(event.pointerId));
-  canvas.addEventListener("pointerleave", () => hover(-1));
-  canvas.addEventListener("wheel", (event) => {
+  map.addEventListener("pointercancel", (event) => { fingers.delete(event.pointerId); rest(0); });
+  map.addEventListener("pointerleave", () => hover(-1));
+  map.addEventListener("wheel", (event) => {
     event.preventDefault();
     zoom(Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0015)), ...at(event));
   }, { passive: false });
-  canvas.addEventListener("keydown", (event) => {
+  map.addEventListener("keydown", (event) => {
     const step = 60 / view.scale;
     const moves = { ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, -step], ArrowDown: [0, step] };
-    if (moves[event.key]) { view.x += moves[event.key][0]; view.y += moves[event.key][1]; draw(); }
+    if (moves[event.key]) { view.x += moves[event.key][0]; view.y += moves[event.key][1]; shift(); rest(150); }
     else if (event.key === "+" || event.key === "=") zoom(1.4);
     else if (event.key === "-") zoom(1 / 1.4);
     else if (event.key === "0") showAll();
@@ -315,8 +356,7 @@
   });
 
   function hover(item, x, y) {
-    if (item !== hovered) { hovered = item; draw(); }
-    tip.hidden = item < 0;
+    if (item !== hovered) { hovered = item; tip.hidden = item < 0; shift(); }
     if (item < 0) return;
     tip.textContent = short(texts[item], 240);
     tip.style.left = `${Math.min(x + 14, Math.max(0, width - tip.offsetWidth - 6))}px`;
@@ -465,7 +505,7 @@
       const show = element("button", "", "Map");
       show.type = "button";
       show.setAttribute("aria-label", `Show ${names[left[link]]} on the map`);
-      show.addEventListener("click", () => { choose(left[link], true, true); canvas.scrollIntoView({ block: "center" }); });
+      show.addEventListener("click", () => { choose(left[link], true, true); map.scrollIntoView({ block: "center" }); });
       row.append(show);
       get("rows").append(row);
     }
@@ -498,7 +538,7 @@
     waiting = setTimeout(() => search(event.target.value), 60);
   });
   setTheme("");
-  new ResizeObserver(measure).observe(canvas);
+  new ResizeObserver(measure).observe(map);
   measure();
   showAll();
   listItems();
