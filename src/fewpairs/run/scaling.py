@@ -145,7 +145,8 @@ def plan_cluster(
     evaluating = evaluations * seconds_per_pair / workers
     if per_second is not None:
         evaluating = max(evaluating, evaluations / per_second)
-    in_a_trip = max(1, min(MOST_NUMBERS, evaluations, int(seconds_worth(workers) / seconds_per_pair)))
+    worth = int(seconds_worth(workers) / seconds_per_pair)
+    in_a_trip = max(1, min(MOST_NUMBERS, evaluations, worth))
     trips = ceil(evaluations / in_a_trip)
     items = n * item_bytes
     # A number comes back for each pair, and positions go out, one for each row of a block.
