@@ -18,7 +18,7 @@ from sklearn.svm import LinearSVC
 import fewpairs as fp
 from benchmarks.__main__ import benchmarks, subjects
 from benchmarks.reliability import fuzz
-from benchmarks.shared import corpora, fuzz_process, kept, tables
+from benchmarks.shared import corpora, fuzz_process, kept, matching_runs, tables
 from benchmarks.shared.document_features import Distances
 from benchmarks.shared.fourier_features import fourier_features
 from benchmarks.shared.linear_svm import LinearSVM
@@ -182,3 +182,15 @@ def test_the_fuzzer_takes_a_count_for_each_family(monkeypatch):
     assert "| files | more | 5 | 1,250 | 0 |" in found[False]
     with pytest.raises(SystemExit, match="no family filse; there are files, runs"):
         run_fuzz(monkeypatch, "--count", "filse=1")
+
+
+def test_a_watched_run_is_made_anew_by_other_code(tmp_path, monkeypatch):
+    made = []
+    monkeypatch.setattr(matching_runs, "KEPT", tmp_path / "runs")
+    monkeypatch.setattr(matching_runs, "watched", lambda _, seed: made.append(seed) or {"n": seed})
+    case = SimpleNamespace(name="some")
+    assert [matching_runs.kept_run(case, seed)["n"] for seed in (1, 1, 2)] == [1, 1, 2]
+    assert made == [1, 2]
+    monkeypatch.setattr(kept, "code", lambda: "other")
+    assert matching_runs.kept_run(case, 1) == {"n": 1}
+    assert made == [1, 2, 1]

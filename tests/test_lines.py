@@ -7,7 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fewpairs as fp
@@ -19,6 +19,7 @@ from fewpairs.items.readers import read_items
 LETTERS = st.text(st.sampled_from("ab é漢\t "), max_size=6)
 
 
+@settings(deadline=None)
 @given(st.lists(LETTERS, min_size=1, max_size=12), st.sampled_from(["\n", "\r\n"]), st.booleans())
 def test_lines_are_those_that_are_read(tmp_path_factory, texts, newline, last):
     path = tmp_path_factory.getbasetemp() / f"lines-{os.getpid()}.txt"

@@ -180,3 +180,28 @@ def test_a_pair_without_a_value_has_no_vote():
     np.testing.assert_allclose(voting.predict_proba([29]), [[1.0, 0.0]])
     voting.set_params(weights=lambda similarities: 1 / similarities)  # of nobody, too
     np.testing.assert_allclose(voting.predict_proba([29]), [[1.0, 0.0]])
+
+
+def test_a_budget_below_the_neighbours_asked_for_is_raised_to_them():
+    scores = np.random.default_rng(0).random((30, 30))
+    both = fp.Precomputed(scores, symmetric=False).symmetrized()
+    model = fp.SimilarityNeighbors(both, 6, n_components=5, budget=1, random_state=0).fit(range(20))
+    similarities, indices = model.kneighbors(range(20, 30))
+    mean = (scores + scores.T) / 2
+    np.testing.assert_allclose(similarities, mean[np.arange(20, 30)[:, None], indices])
+
+
+def test_a_neighbour_that_is_unlike_has_no_vote():
+    scores = np.array([[1.0, 0.0, 0.1], [0.0, 1.0, -0.9], [0.1, -0.9, 1.0]])
+    model = fp.SimilarityClassifier(
+        fp.Precomputed(scores), 2, weights="similarity", n_components=2, budget=2, random_state=0
+    ).fit([0, 1], ["like", "unlike"])
+    assert model.predict_proba([2]).tolist() == [[1.0, 0.0]]
+
+
+def test_tags_say_whether_items_are_texts_or_vectors():
+    from sklearn.utils import get_tags
+
+    for similarity, vectors in ((RBF, True), (fp.StringSimilarity(), False)):
+        told = get_tags(fp.SimilarityNeighbors(similarity)).input_tags
+        assert (told.two_d_array, told.sparse, told.string) == (vectors, vectors, not vectors)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fewpairs as fp
-from fewpairs.notebook import svg
+from fewpairs.notebook import bar, svg
 from fewpairs.notebook.card import card, card_of
 
 EVIL = "<script>alert(1)</script>"
@@ -214,3 +214,36 @@ def test_cards_escape_and_leave_out_what_is_empty():
         "name",
         "a value  with spaces",
     ]
+
+
+def test_a_target_is_a_line_on_the_scale_of_its_interval():
+    picture = svg.interval(0.5, 0.25, 0.75, target=0.9, width=200)
+    assert re.findall(r'<line x1="([\d.]+)"', picture) == ["180.0"]
+    assert "asked for 0.9" in picture
+
+
+def test_a_scale_grows_with_an_interval_that_is_longer():
+    band, _ = rectangles(svg.interval(1.0, 0.5, 1.6, width=200), BLUE)
+    assert band["x"] + band["width"] == pytest.approx(200 * 1.6 / 2)
+
+
+def test_a_share_is_drawn_to_scale():
+    for value, width in ((0.25, 50), (0.0, 1.5), (3.0, 200)):
+        (bar,) = rectangles(svg.share(value, width=200), BLUE)
+        assert bar["width"] == width
+
+
+def test_the_bar_says_what_is_left_at_the_present_rate(monkeypatch):
+    now, shown = [100.0], []
+    monkeypatch.setattr(bar.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(bar, "_display", lambda data, **_: shown.append(data["text/plain"]))
+    watching = bar.NotebookBar("pairs", patience=5)
+    watching.show(10, 100, "")
+    assert shown == []  # a short run shows nothing
+    now[0] += 10
+    watching.show(20, 100, "1 USD")
+    assert shown == ["pairs 20 of 100 · 1 USD · 2/s · left 0:00:40"]
+    watching.show(21, 100, "")
+    assert len(shown) == 1  # too soon for another picture
+    watching.stop()
+    assert shown[1].startswith("pairs 21 of 100")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from types import SimpleNamespace
 
 import matplotlib as mpl
 import numpy as np
@@ -224,3 +225,14 @@ def test_every_plot_draws_where_it_is_told_and_returns_it(matrix):
         lambda: plots.plot_scores(found, ax=ax),
     ):
         assert draw() is ax
+
+
+def test_statements_are_joined_in_the_order_of_what_was_spent():
+    def found(spent, value):
+        recall = SimpleNamespace(value=value, low=value - 0.1, high=value + 0.1)
+        return SimpleNamespace(evaluations=spent, recall=recall)
+
+    axes = plots.plot_recall([found(300, 0.9), found(100, 0.5), found(200, 0.7)])
+    line = axes.get_lines()[0]
+    assert line.get_xdata().tolist() == [100, 200, 300]
+    assert line.get_ydata().tolist() == [0.5, 0.7, 0.9]

@@ -1,6 +1,6 @@
 """A judge behind a local HTTP server: it fails, limits its rate, and keeps a bill.
 
-    python -m benchmarks.shared.judge_server PORT BILL [SEED]
+    python -m benchmarks.shared.judge_server PORT BILL SEED
 
 Every answer is a line of the bill, written before it is sent: what is not on it was not paid for.
 """

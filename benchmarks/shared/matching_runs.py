@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 import time
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.shared.kept import Kept
 from benchmarks.shared.matching_cases import Case
 from benchmarks.shared.matching_orders import RECALLS
 from fewpairs.guides.guides import as_guides
@@ -21,8 +21,8 @@ from fewpairs.tasks.matching.symmetry import unlimited
 from fewpairs.tasks.matching.threshold import Threshold
 from fewpairs.tasks.matching.universe import Universe
 
-#: Runs that were made; remove the file to make them anew.
-KEPT = Path(tempfile.gettempdir()) / "fewpairs-matching-runs.jsonl"
+#: Runs that were made; those of other code are made anew.
+KEPT = Path(tempfile.gettempdir()) / "fewpairs-watched-runs.jsonl"
 
 
 class Watched(Run):
@@ -100,14 +100,8 @@ def searched(
 
 
 def kept_run(case: Case, seed: int) -> dict[str, Any]:
-    """The same, from the file if it was made before: two tables read these runs."""
-    name = [case.name, seed]
-    if KEPT.exists():
-        for line in KEPT.read_text(encoding="utf-8").splitlines():
-            made, run = json.loads(line)
-            if made == name:
-                return run
-    run = watched(case, seed)
-    with KEPT.open("a", encoding="utf-8") as file:
-        file.write(json.dumps([name, run]) + "\n")
-    return run
+    """The same, from the file if this code has made it before: two tables read these runs."""
+    kept, name = Kept(KEPT), f"{case.name}, seed {seed}"
+    if name not in kept:
+        kept.add(name, watched(case, seed))
+    return kept[name]

@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from page_examples import ALIKE, EVIL, NAMES, data_of, found_among_names, matrix_of_names, unpacked
 
@@ -138,6 +138,7 @@ def test_five_thousand_items_take_less_than_three_megabytes():
     assert len(pages.page_of(contents).encode()) < 3_000_000
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 60), max_size=30))
 def test_texts_are_cut_no_more_than_needed(lengths):
     words = ["x" * length for length in lengths]

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from types import SimpleNamespace
+
 import pytest
 from typer.testing import CliRunner
 
 import fewpairs as fp
 from fewpairs.cli.app import app
+from fewpairs.cli.on_cluster import OnCluster
 from fewpairs.errors import InputError
+from fewpairs.oracle.oracle import Oracle
+
+ALIKE = fp.similarity(lambda a, b: float(a == b), kind="pair", symmetric=True)
 
 
 def test_evaluations_are_those_of_the_plan():
@@ -80,3 +87,45 @@ def test_the_command_adds_it_to_the_plan(tmp_path):
     assert "wall time" in timed.output
     alone = CliRunner().invoke(app, ["plan", str(texts), "--seconds-per-pair", "1"])
     assert isinstance(alone.exception, InputError)
+
+
+@pytest.fixture
+def texts(tmp_path):
+    path = tmp_path / "texts.txt"
+    path.write_text("\n".join(f"text number {k * k}" for k in range(300)), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("option", ["--seconds-per-pair", "--price-per-hour"])
+def test_what_workers_take_is_refused_without_workers_also_where_it_is_nothing(texts, option):
+    ended = CliRunner().invoke(app, ["plan", str(texts), "--landmarks", "20", option, "0"])
+    assert "without --workers" in str(ended.exception)
+
+
+def test_the_items_of_both_files_are_computed_with(texts):
+    command = ["plan", str(texts), "--others", str(texts), "--landmarks", "20", "--json"]
+    command += ["--workers", "4", "--seconds-per-pair", "0.004"]
+    ended = CliRunner().invoke(app, command, catch_exceptions=False)
+    both = fp.plan_cluster(600, workers=4, seconds_per_pair=0.004, landmarks=20)
+    assert json.loads(ended.output)["cluster"]["computing"] == both.computing
+
+
+def test_a_pair_takes_a_worker_what_it_has_taken_each_thread_here():
+    timed = SimpleNamespace(
+        n_items=3, n_others=None, n_landmarks=2, evaluations=4, seconds=8.0, memory=0.0
+    )
+    there = OnCluster(workers=5).plan(timed, Oracle(["a", "b", "c"], ALIKE, n_jobs=2))
+    assert there.evaluating == 4 * (8.0 * 2 / 4) / 5
+
+
+def test_memory_is_what_is_held_at_the_peak():
+    def there(**more):
+        return fp.plan_cluster(1000, workers=4, seconds_per_pair=0.01, landmarks=20, **more)
+
+    plain = there()
+    in_a_trip = 30  # pairs of 0.01 s in the 0.3 s that make a trip worth it
+    columns, items, held = 8 * 3.3 * 1000 * 20, 1000 * 200.0, 4 * 4 * in_a_trip * 8
+    assert plain.coordinator_memory == pytest.approx(columns + items + held)
+    assert there(memory=10**9).coordinator_memory == pytest.approx(10**9 + items + held)
+    assert plain.worker_memory == items + 2 * in_a_trip * 8
+    assert there(model_bytes=5e8).worker_memory == plain.worker_memory + 5e8

@@ -128,3 +128,16 @@ def test_a_rule_of_ones_own_takes_part(monkeypatch):
     np.testing.assert_allclose(found.coefficients, np.round(found.coefficients, 1))
     with pytest.raises(fp.errors.UnknownNameError, match='Did you mean "rounded"'):
         fp.elementwise(np.exp, rows(), coefficients="rouned")
+
+
+def test_the_bound_is_twice_the_residual_and_twice_the_variance():
+    rng = np.random.default_rng(0)
+    u, v = rng.normal(size=(7, 3)) / 2, rng.normal(size=(9, 3)) / 2
+    x = u @ v.T
+    radius, f = float(np.abs(x).max()), np.exp(x)
+    penalty = variances(u, v, 3, 20)
+    sums = Regression.of(np.exp, u, np.ones(7), v, radius, 3)
+    c = sums.solve(penalty)
+    residual = f - np.polynomial.polynomial.polyval(x / radius, c)
+    total = 2 * (residual**2).sum() + 2 * penalty @ c**2
+    assert sums.bound(penalty) == pytest.approx(np.sqrt(total / (f**2).sum()), rel=1e-9)

@@ -57,9 +57,11 @@ class Outputs:
             written.append(answering.report)
         for path in written:
             refuse_overwriting(path, given)
-        if len({path.resolve() for path in written}) < len(written):
+        places = [path.resolve() for path in written]
+        twice = next((path for path in written if places.count(path.resolve()) > 1), None)
+        if twice is not None:
             raise InputError(
-                f"two outputs are called {str(written[0])!r}.",
+                f"two outputs are called {str(twice)!r}.",
                 "The second would take the place of the first.",
                 "Choose another name for one of them.",
             )

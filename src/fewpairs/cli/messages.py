@@ -30,6 +30,8 @@ _OPTIONS = {
     "timeout": "--timeout",
     "per_second": "--per-second",
     "max_in_flight": "--max-in-flight",
+    "seconds_per_pair": "--seconds-per-pair",
+    "price_per_hour": "--price-per-hour",
 }
 _GIVEN = re.compile(rf"(?<![\w.-])({'|'.join(_OPTIONS)})=([\w.+-]*\w)")
 #: Without a value only what is no plain word.

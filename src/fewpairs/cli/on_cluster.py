@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from fewpairs.run.scaling import ClusterPlan
 
 
+#: Seconds of a pair that took none that a clock could see: every plan takes some time.
+_UNMEASURED = 1e-6
+#: Items whose mean size stands for that of all, and the bytes of one that does not tell its own.
+_WEIGHED, _OBJECT = 1000, 50
+
+
 @dataclass(frozen=True)
 class OnCluster:
     """How many workers there are, how fast they are, and what they cost."""
@@ -22,21 +28,19 @@ class OnCluster:
     seconds_per_pair: o.SecondsOption = None
     price_per_hour: o.HourOption = None
 
-    @property
-    def asked(self) -> bool:
-        """Whether anything is said of a cluster."""
-        if self.workers is None and (self.seconds_per_pair or self.price_per_hour) is not None:
+    def __post_init__(self) -> None:
+        beside = (self.seconds_per_pair, self.price_per_hour)
+        if self.workers is None and any(given is not None for given in beside):
             raise InputError(
                 "--seconds-per-pair or --price-per-hour was given without --workers.",
                 "They say what a run takes on the workers of a cluster.",
                 "Pass for example --workers 16.",
             )
-        return self.workers is not None
 
     @property
     def timed(self) -> bool:
         """Whether a few evaluations must be timed here."""
-        return not self.asked or self.seconds_per_pair is None
+        return self.seconds_per_pair is None
 
     def plan(self, settled: Plan, oracle: Oracle) -> ClusterPlan | None:
         """Return what a plan takes there; without a time for a pair, by the timed sample."""
@@ -46,9 +50,10 @@ class OnCluster:
 
         each = self.seconds_per_pair
         if each is None:
-            each = (settled.seconds or 0.0) * oracle.n_jobs / max(settled.evaluations, 1) or 1e-6
+            each = (settled.seconds or 0.0) * oracle.n_jobs / max(settled.evaluations, 1)
+            each = each or _UNMEASURED
         items = oracle.items
-        some = items.take(list(range(0, len(items), max(1, len(items) // 1000))))
+        some = items.take(list(range(0, len(items), max(1, len(items) // _WEIGHED))))
         return plan_cluster(
             settled.n_items + (settled.n_others or 0),
             workers=self.workers,
@@ -62,7 +67,7 @@ class OnCluster:
 
 
 def _bytes(item: Any) -> int:
-    return len(item) if isinstance(item, str) else int(getattr(item, "nbytes", 50))
+    return len(item) if isinstance(item, str) else int(getattr(item, "nbytes", _OBJECT))
 
 
 def facts_of(planned: ClusterPlan | None) -> dict[str, Any]:

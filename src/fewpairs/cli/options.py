@@ -61,7 +61,7 @@ GammaOption = Annotated[
 JobsOption = Annotated[int, typer.Option(help="Threads; -1 for all cores.")]
 WorkersOption = Annotated[
     int | None,
-    typer.Option(help="Say what it takes on so many workers of a cluster; with the next option."),
+    typer.Option(help="Also say what it takes on so many workers of a cluster."),
 ]
 SecondsOption = Annotated[
     float | None,

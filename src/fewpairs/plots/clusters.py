@@ -45,7 +45,7 @@ def plot_dendrogram(clustered: Any, *, most: int = 40, title: str = "", ax: Any 
 
 
 def plot_cluster_sizes(clustered: Any, *, title: str = "", ax: Any = None) -> Any:
-    """Draw how many clusters there are of each size, both on logarithmic ax.
+    """Draw how many clusters there are of each size, both on logarithmic axes.
 
     Parameters
     ----------

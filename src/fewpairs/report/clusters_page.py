@@ -45,7 +45,9 @@ def report_clusters(
     named = clusters.ids if ids is None else shown_ids(ids, (n, n), square=True)
     clusters = replace(clusters, ids=named)
     given = None if named.left is None else named.left.values
-    colours = _labels(clusters) if labels is None else labels
+    colours = labels
+    if labels is None:
+        colours = Labels.largest_first(clusters.labels, "alone", "cluster")
     shown = matrix if clusters.threshold.above else _negative(matrix)
     contents = contents_of(shown, texts, given, colours, title or _title(clusters), most)
     contents = replace(
@@ -129,12 +131,3 @@ def _findings(clusters: Clusters) -> list[str]:
         more = f" and {len(group) - _MEMBERS:,} more" if len(group) > _MEMBERS else ""
         told.append(f"A large cluster: {', '.join(map(str, group[:_MEMBERS]))}{more}.")
     return told
-
-
-def _labels(clusters: Clusters) -> Labels:
-    """Return colours: clusters of several items, the largest first; grey is alone."""
-    sizes = clusters.sizes
-    several = np.flatnonzero(sizes > 1)
-    number = np.zeros(len(sizes), dtype=np.int64)
-    number[several[np.argsort(-sizes[several], kind="stable")]] = np.arange(1, len(several) + 1)
-    return Labels(number[clusters.labels], ["alone"], "cluster")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
 
@@ -42,6 +44,24 @@ class Labels(NamedTuple):
     of: IntArray
     names: Sequence[str] = ()
     kind: str = "group"
+
+    @classmethod
+    def given(cls, values: Any, rows: IntArray, rest: str = "") -> Labels:
+        """Return the colours that a user gives for all items, of some of these; `rest` is grey."""
+        names, numbers = np.unique(np.asarray(values), return_inverse=True)
+        return cls(numbers.ravel()[rows] + 1, [rest, *map(str, names.tolist())], "label")
+
+    @classmethod
+    def largest_first(cls, groups: IntArray, alone: str, kind: str) -> Labels:
+        """Return a colour for each group of several items; items alone are grey.
+
+        The first colours differ most, and go to the largest groups.
+        """
+        sizes = np.bincount(groups)
+        several = np.flatnonzero(sizes > 1)
+        number = np.zeros(len(sizes), dtype=np.int64)
+        number[several[np.argsort(-sizes[several], kind="stable")]] = np.arange(1, len(several) + 1)
+        return cls(number[groups], [alone], kind)
 
 
 class Links(NamedTuple):
@@ -107,4 +127,4 @@ class Contents:
     small_is_near: bool = False
     pairs_title: str = "Pairs"
     neighbors_title: str = "Nearest"
-    map_note: str = field(default="")
+    map_note: str = ""

@@ -280,16 +280,10 @@ def _note(found: Found, rows: IntArray, columns: IntArray, pairs: int, guided: b
 def _labels(found: Found, given: Any, rows: IntArray, groups: IntArray, *, one_set: bool) -> Labels:
     """Return colours: what the user gives, or groups of more than one item; 0 is alone."""
     if given is not None:
-        names, numbers = np.unique(np.asarray(given), return_inverse=True)
-        return Labels(numbers.ravel()[rows] + 1, ["", *map(str, names.tolist())], "label")
+        return Labels.given(given, rows)
     if found.recall.of == "neighbours":
         count = len(groups)
         side = np.ones(count, dtype=np.int64)
         side[len(rows) :] = 2
         return Labels(side, ["", "items", "others"] if not one_set else ["", "items"])
-    sizes = np.bincount(groups)
-    several = np.flatnonzero(sizes > 1)
-    # The largest groups first, whose colours then differ.
-    number = np.zeros(len(sizes), dtype=np.int64)
-    number[several[np.argsort(-sizes[several], kind="stable")]] = np.arange(1, len(several) + 1)
-    return Labels(number[groups], ["no match"], "group")
+    return Labels.largest_first(groups, "no match", "group")

@@ -166,12 +166,14 @@ def _note(matrix: FactoredMatrix, rows: IntArray, columns: IntArray) -> str:
     near = (
         "Items lie beside their nearest, as the matrix has them; distances say no more than that."
     )
-    left_out = matrix.shape[0] - len(rows) + matrix.shape[1] - len(columns)
-    if not left_out:
+    shown, everyone = len(rows), matrix.shape[0]
+    if not is_one_set(matrix):
+        shown, everyone = shown + len(columns), sum(matrix.shape)
+    if shown == everyone:
         return near
     return (
-        f"{len(rows):,} of {matrix.shape[0]:,} items are on this page, drawn at random; the "
-        f"nearest of an item are the nearest among them. {near}"
+        f"{shown:,} of {everyone:,} items are on this page, drawn at random; the nearest of an "
+        f"item are the nearest among them. {near}"
     )
 
 
@@ -194,10 +196,10 @@ def _labels(
     if isinstance(given, Labels):
         return given._replace(of=given.of[rows])
     if given is not None:
-        names, numbers = np.unique(np.asarray(given), return_inverse=True)
-        rest = np.zeros(0 if square else len(columns), dtype=np.int64)
-        of = np.concatenate([numbers.ravel()[rows] + 1, rest])
-        return Labels(of, ["others" if len(rest) else "", *map(str, names.tolist())], "label")
+        if square:
+            return Labels.given(given, rows)
+        told = Labels.given(given, rows, rest="others")
+        return told._replace(of=np.append(told.of, np.zeros(len(columns), dtype=np.int64)))
     if not square:
         second = np.repeat([1, 2], [len(rows), len(columns)])
         return Labels(second, ["", "items", "others"])

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 from fewpairs.arrays import is_number, is_whole
 from fewpairs.errors import InputError
 from fewpairs.parallel import format_bytes
+from fewpairs.run.pricing import MOST_ERROR_PAIRS
 from fewpairs.run.timing import format_seconds
-from fewpairs.workers.loads import seconds_worth
+from fewpairs.workers.dispatch import HELD
+from fewpairs.workers.loads import MOST_NUMBERS, seconds_worth
 
 #: A trip to a worker takes so many seconds of the coordinator's and the scheduler's time, a run so
 #: many before the first, and results come in at so many bytes a second: measured with Dask on one
 #: machine (docs/scale.md).
 _EACH_TRIP, _START, _BYTES_A_SECOND = 0.008, 2.0, 150e6
-#: Most numbers of one trip, and trips under way or waiting here for each worker.
-_LARGEST, _HELD = 2**20, 4
 #: Products of tall arrays, in floating-point operations a second of one core; the default method
 #: makes about so many passes of 2·n·s² over its columns.
 _FLOPS, _PASSES = 1e10, 12
 #: Bytes held for each number of the columns, at the peak: profiles and factors come on top of 8.
 _PER_NUMBER = 8 * 3.3
 _NUMBER = 8
+#: Columns of a block, beside which a row's position is sent once: a guess, on the small side.
+_ACROSS = 8
 
 
 @dataclass(frozen=True)
@@ -139,23 +141,23 @@ def plan_cluster(
             raise InputError(f"{name} is {given!r}.", "It is a rate.", "Pass a positive number.")
     s = min(landmarks, n)
     if evaluations is None:
-        evaluations = (n - s) * s + s * (s + 1) // 2 + min(2000, n * s // 10)
+        evaluations = (n - s) * s + s * (s + 1) // 2 + min(MOST_ERROR_PAIRS, n * s // 10)
     evaluating = evaluations * seconds_per_pair / workers
     if per_second is not None:
         evaluating = max(evaluating, evaluations / per_second)
-    in_a_trip = max(1, min(_LARGEST, evaluations, int(seconds_worth(workers) / seconds_per_pair)))
+    worth = int(seconds_worth(workers) / seconds_per_pair)
+    in_a_trip = max(1, min(MOST_NUMBERS, evaluations, worth))
     trips = ceil(evaluations / in_a_trip)
     items = n * item_bytes
     # A number comes back for each pair, and positions go out, one for each row of a block.
     traffic = ceil(workers / threads_per_process) * items + _NUMBER * evaluations * (
-        1 + 1 / min(s, 8)
+        1 + 1 / min(s, _ACROSS)
     )
     moving = trips * _EACH_TRIP + traffic / _BYTES_A_SECOND
     computing = _PASSES * 2.0 * n * s * s / _FLOPS
-    held = _HELD * workers * in_a_trip * _NUMBER
+    held = HELD * workers * in_a_trip * _NUMBER
     columns = _PER_NUMBER * n * s if memory is None else memory
-    seconds = _START + max(evaluating, moving) + computing
-    return ClusterPlan(
+    planned = ClusterPlan(
         evaluations=int(evaluations),
         workers=int(workers),
         evaluating=evaluating,
@@ -164,5 +166,7 @@ def plan_cluster(
         coordinator_memory=columns + items + held,
         worker_memory=items + model_bytes + 2 * threads_per_process * in_a_trip * _NUMBER,
         traffic=traffic,
-        price=None if price_per_hour is None else price_per_hour * workers * seconds / 3600,
     )
+    if price_per_hour is None:
+        return planned
+    return replace(planned, price=price_per_hour * workers * planned.seconds / 3600)

@@ -19,9 +19,11 @@ from fewpairs.parallel import memory_ceiling
 from fewpairs.workers.home import Arrived, Killed
 from fewpairs.workers.loads import Loads, size_of
 
-#: Trips under way for each worker: one that it makes, one that waits for it. So many again may be
-#: here, out of turn, while an earlier one is waited for.
+#: Trips under way for each worker: one that it makes, one that waits for it.
 _UNDER_WAY = 2
+#: Trips whose results are not given yet: so many again may be here, out of turn, while an earlier
+#: one is waited for.
+HELD = 2 * _UNDER_WAY
 #: Results that are under way, or wait for their turn, take no more than this share of the memory.
 _SHARE = 1 / 4
 #: A trip that was lost this often with its worker is suspect.
@@ -161,7 +163,7 @@ class _Board:
         most = memory_ceiling() * _SHARE // 8
         while (
             len(self._by_key) < _UNDER_WAY * workers
-            and len(self.trips) < 2 * _UNDER_WAY * workers
+            and len(self.trips) < HELD * workers
             and (not self.trips or sum(trip.size for trip in self.trips) < most)
         ):
             load = self._loads.next(workers)

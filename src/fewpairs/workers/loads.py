@@ -14,7 +14,7 @@ from typing import Any
 #: one place: the more workers there are, the longer each must be away.
 _WORTH_IT, _FOR_EACH_WORKER = 0.3, 0.02
 #: A trip holds no more tasks, and no more numbers come back (of 8 bytes), unless one task has more.
-_MOST_TASKS, _MOST_NUMBERS = 256, 2**20
+_MOST_TASKS, MOST_NUMBERS = 256, 2**20
 #: Trips that say how long the next will take.
 _LATELY = 9
 
@@ -46,7 +46,7 @@ class Loads:
         numbers = 0
         while self._drawn and len(load) < min(per_trip, share):
             numbers += size_of(self._drawn[0])
-            if load and (numbers > _MOST_NUMBERS or self.expected(numbers) > 2 * worth):
+            if load and (numbers > MOST_NUMBERS or self.expected(numbers) > 2 * worth):
                 break
             load.append(self._drawn.popleft())
         return load

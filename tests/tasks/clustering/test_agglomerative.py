@@ -82,3 +82,14 @@ def test_what_has_no_meaning_is_refused(arguments, message):
 def test_items_without_a_similarity_are_refused():
     with pytest.raises(fp.errors.InputError, match="has no similarity"):
         fp.FactoredAgglomerative(2).fit([[1.0], [2.0]])
+
+
+def test_distances_are_measured_from_none():
+    x = np.array([[0.0], [1.0], [5.0]])
+    apart = fp.similarity(
+        lambda a, b: float(abs(a - b)[0]), kind="pair", symmetric=True, diagonal=0.0
+    )
+    K = fp.approximate(x, apart, landmarks=3, random_state=0)
+    fitted = fp.FactoredAgglomerative(1, small_is_near=True).fit(K)
+    assert fitted.top_ == 0
+    assert np.allclose(fitted.distances_, [1.0, 4.5])
