@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from fewpairs.arrays import SingleArray
 from fewpairs.errors import InputError, MemoryCeilingError
 from fewpairs.numerics import parts
 from fewpairs.parallel import format_bytes, memory_ceiling, require_memory
@@ -91,14 +92,34 @@ def tall_array(height: int, width: int, what: str, instead: str) -> npt.NDArray[
     return _mapped(scratch.folder, height, width)
 
 
-def lengthened(tall: npt.NDArray[Any], rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return an array with further rows; one on disk stays there."""
+def tall_beside(tall: npt.NDArray[Any], height: int, width: int) -> SingleArray:
+    """Return an uninitialised array of single precision, on disk if `tall` is there."""
     folder = _folder_of(tall)
     if folder is None:
+        return np.empty((height, width), dtype=np.float32)
+    return _mapped(folder, height, width)
+
+
+def copied(tall: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a copy; that of an array on disk is there, too."""
+    return tall.copy() if _folder_of(tall) is None else _written_anew(tall, len(tall))
+
+
+def side_by_side(left: npt.NDArray[Any], right: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return both arrays as one with the columns of both; of an array on disk it is there, too."""
+    if _folder_of(left) is None:
+        return np.hstack([left, right])
+    both = tall_beside(left, len(left), left.shape[1] + right.shape[1])
+    for part in parts(len(both)):
+        both[part, : left.shape[1]], both[part, left.shape[1] :] = left[part], right[part]
+    return both
+
+
+def lengthened(tall: npt.NDArray[Any], rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return an array with further rows; one on disk stays there."""
+    if _folder_of(tall) is None:
         return np.vstack([tall, rows])
-    longer = _mapped(folder, len(tall) + len(rows), tall.shape[1])
-    for part in parts(len(tall)):
-        longer[part] = tall[part]
+    longer = _written_anew(tall, len(tall) + len(rows))
     SinglePrecision(largest=1.0).look_at(rows)  # of the columns there are ordinary ones already
     longer[len(tall) :] = rows
     return longer
@@ -139,7 +160,15 @@ class SinglePrecision:
         )
 
 
-def _mapped(folder: Path, height: int, width: int) -> npt.NDArray[Any]:
+def _written_anew(tall: npt.NDArray[Any], height: int) -> SingleArray:
+    """Return a copy on disk, of the same height or a larger one."""
+    copy = tall_beside(tall, height, tall.shape[1])
+    for part in parts(len(tall)):
+        copy[part] = tall[part]
+    return copy
+
+
+def _mapped(folder: Path, height: int, width: int) -> SingleArray:
     size = 4 * height * width
     free = shutil.disk_usage(folder).free
     if size > free:
