@@ -19,11 +19,16 @@ def parts(length: int, size: int = 4096) -> Iterator[slice]:
         yield slice(start, min(start + size, length))
 
 
-def tall_times(tall: npt.NDArray[Any], small: FloatArray) -> FloatArray:
-    """Return tall · small in double precision; one of single precision is read in parts."""
-    if tall.dtype == np.float64:
+def tall_times(
+    tall: npt.NDArray[Any], small: FloatArray, out: npt.NDArray[Any] | None = None
+) -> npt.NDArray[Any]:
+    """Return tall · small in double precision; one of single precision is read in parts.
+
+    They are written to `out`, if it is given, in its precision.
+    """
+    if tall.dtype == np.float64 and out is None:
         return np.asarray(tall @ small)
-    result = np.empty((len(tall), *small.shape[1:]))
+    result = np.empty((len(tall), *small.shape[1:])) if out is None else out
     for part in parts(len(tall)):
         result[part] = double(tall[part]) @ small
     return result

@@ -22,8 +22,8 @@ from fewpairs.parallel import format_bytes, memory_ceiling, require_memory
 
 #: A folder for tall arrays, or None: they are then kept in memory, or refused.
 ScratchOption: TypeAlias = str | Path | None
-#: An array goes to the disk if it would take more than this share of the ceiling.
-_SHARE = 1 / 4
+#: An array goes to the disk, or stays there, if it would take more than this share of the ceiling.
+LARGE = 1 / 4
 #: Sizes that single precision holds with room to spare: runs take these as they are, too.
 _ORDINARY = 2.0**100
 #: Values after which the largest so far says of what size all are.
@@ -66,7 +66,7 @@ def goes_to_disk(height: int, width: int) -> bool:
     scratch = _scratch.get()
     if scratch is None:
         return False
-    return scratch.always or 8 * height * width > _SHARE * memory_ceiling()
+    return scratch.always or 8 * height * width > LARGE * memory_ceiling()
 
 
 def send_all_to_disk() -> None:
@@ -92,6 +92,11 @@ def tall_array(height: int, width: int, what: str, instead: str) -> npt.NDArray[
     return _mapped(scratch.folder, height, width)
 
 
+def is_on_disk(array: npt.NDArray[Any]) -> bool:
+    """Say whether an array is one of ours, or a part of one, in a scratch folder."""
+    return _folder_of(array) is not None
+
+
 def tall_beside(tall: npt.NDArray[Any], height: int, width: int) -> SingleArray:
     """Return an uninitialised array of single precision, on disk if `tall` is there."""
     folder = _folder_of(tall)
@@ -102,12 +107,12 @@ def tall_beside(tall: npt.NDArray[Any], height: int, width: int) -> SingleArray:
 
 def copied(tall: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return a copy; that of an array on disk is there, too."""
-    return tall.copy() if _folder_of(tall) is None else _written_anew(tall, len(tall))
+    return _written_anew(tall, len(tall)) if is_on_disk(tall) else tall.copy()
 
 
 def side_by_side(left: npt.NDArray[Any], right: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return both arrays as one with the columns of both; of an array on disk it is there, too."""
-    if _folder_of(left) is None:
+    if not is_on_disk(left):
         return np.hstack([left, right])
     both = tall_beside(left, len(left), left.shape[1] + right.shape[1])
     for part in parts(len(both)):
@@ -117,7 +122,7 @@ def side_by_side(left: npt.NDArray[Any], right: npt.NDArray[Any]) -> npt.NDArray
 
 def lengthened(tall: npt.NDArray[Any], rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return an array with further rows; one on disk stays there."""
-    if _folder_of(tall) is None:
+    if not is_on_disk(tall):
         return np.vstack([tall, rows])
     longer = _written_anew(tall, len(tall) + len(rows))
     SinglePrecision(largest=1.0).look_at(rows)  # of the columns there are ordinary ones already
