@@ -94,16 +94,16 @@ def test_the_default_method_gives_what_it_gives_in_memory(few, tmp_path, how):
     assert on_disk.error.value == pytest.approx(plain.error.value, rel=1e-3)
     assert on_disk.error.high == pytest.approx(plain.error.high, rel=1e-3)
     i, j = np.random.default_rng(1).integers(n, size=(2, 500))
-    np.testing.assert_allclose(on_disk.entries(i, j), plain.entries(i, j), atol=2e-5)
+    np.testing.assert_allclose(on_disk.entries(i, j), plain.entries(i, j), atol=1e-4)
     x = np.random.default_rng(2).normal(size=n)
-    np.testing.assert_allclose(on_disk @ x, plain @ x, atol=1e-4 * np.abs(plain @ x).max())
+    assert np.linalg.norm(on_disk @ x - plain @ x) < 1e-4 * np.linalg.norm(plain @ x)
     np.testing.assert_array_equal(on_disk.nearest(17, 5).indices, plain.nearest(17, 5).indices)
     mine, other = on_disk.embedding(), plain.embedding()
     np.testing.assert_allclose(mine[:50] @ mine[50:90].T, other[:50] @ other[50:90].T, atol=1e-3)
     new = np.random.default_rng(3).random((5, 3))
     larger = on_disk.extend(new)
     assert scratch.is_on_disk(larger.left)
-    np.testing.assert_allclose(larger[n], plain.extend(new)[n], atol=2e-5)
+    np.testing.assert_allclose(larger[n], plain.extend(new)[n], atol=1e-4)
 
 
 def test_what_is_known_and_the_factor_stay_one_array(few, tmp_path):

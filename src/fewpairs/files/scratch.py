@@ -15,7 +15,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from fewpairs.arrays import SingleArray
 from fewpairs.errors import InputError, MemoryCeilingError
 from fewpairs.numerics import parts
 from fewpairs.parallel import format_bytes, memory_ceiling, require_memory
@@ -97,12 +96,14 @@ def is_on_disk(array: npt.NDArray[Any]) -> bool:
     return _folder_of(array) is not None
 
 
-def tall_beside(tall: npt.NDArray[Any], height: int, width: int) -> SingleArray:
-    """Return an uninitialised array of single precision, on disk if `tall` is there."""
+def tall_beside(
+    tall: npt.NDArray[Any], height: int, width: int, dtype: npt.DTypeLike = np.float32
+) -> npt.NDArray[Any]:
+    """Return an uninitialised array, on disk if `tall` is there."""
     folder = _folder_of(tall)
     if folder is None:
-        return np.empty((height, width), dtype=np.float32)
-    return _mapped(folder, height, width)
+        return np.empty((height, width), dtype=dtype)
+    return _mapped(folder, height, width, dtype)
 
 
 def copied(tall: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -165,7 +166,7 @@ class SinglePrecision:
         )
 
 
-def _written_anew(tall: npt.NDArray[Any], height: int) -> SingleArray:
+def _written_anew(tall: npt.NDArray[Any], height: int) -> npt.NDArray[Any]:
     """Return a copy on disk, of the same height or a larger one."""
     copy = tall_beside(tall, height, tall.shape[1])
     for part in parts(len(tall)):
@@ -173,8 +174,10 @@ def _written_anew(tall: npt.NDArray[Any], height: int) -> SingleArray:
     return copy
 
 
-def _mapped(folder: Path, height: int, width: int) -> SingleArray:
-    size = 4 * height * width
+def _mapped(
+    folder: Path, height: int, width: int, dtype: npt.DTypeLike = np.float32
+) -> npt.NDArray[Any]:
+    size = np.dtype(dtype).itemsize * height * width
     free = shutil.disk_usage(folder).free
     if size > free:
         raise MemoryCeilingError(
@@ -186,7 +189,7 @@ def _mapped(folder: Path, height: int, width: int) -> SingleArray:
     handle, name = tempfile.mkstemp(prefix="fewpairs-", suffix=".scratch", dir=folder)
     try:
         _take_room(handle, size, folder)
-        array = np.memmap(name, dtype=np.float32, mode="r+", shape=(height, width))
+        array = np.memmap(name, dtype=dtype, mode="r+", shape=(height, width))
     finally:
         os.close(handle)
         if os.name == "posix":  # the pages live as long as the array, the name need not

@@ -101,7 +101,7 @@ def peak_memory(method: Method, planner: Planner, count: int, *, judged: bool) -
 
 
 def peak_memory_beside_disk(method: Method, planner: Planner, count: int, *, judged: bool) -> int:
-    """Count the bytes of a run whose tall arrays are on disk: lists of items, and pools of pairs."""
+    """Count the bytes of a run whose tall arrays are on disk: lists of items, pools of pairs."""
     pools = min(_POOLS, _PER_PAIR * planner.n * planner.m) if judged else 0
     return max(pools, method.memory_beside_disk(planner, count)) + _PER_ITEM * planner.sides
 
