@@ -7,6 +7,7 @@ each column of what is multiplied, or s × s for each block of rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,12 +48,10 @@ class Spread:
 
     def gram(self) -> FloatArray:
         """Return leftᵀ·left: every worker adds up its own rows."""
-        return self._compute(self.left.T @ self.left)[0]
+        return np.asarray(self._compute(self.left.T @ self.left)[0])
 
     def __matmul__(self, other: npt.ArrayLike) -> FloatArray:
         """Multiply by a vector or a matrix; to rounding what the matrix itself gives."""
-        import dask.array as da  # noqa: PLC0415 - it is there, or there were no client
-
         known, corrections = self._matrix.known, self._matrix.corrections
         x = np.asarray(other, dtype=np.float64)
         if x.ndim not in (1, 2) or len(x) != self._matrix.shape[1]:
@@ -67,7 +66,8 @@ class Spread:
 
         def beside(tall: Any, small: FloatArray) -> Any:
             """Return tallᵀ · small, cut into the same rows."""
-            return tall.T @ da.from_array(small, chunks=(tall.chunks[0], *small.shape[1:]))
+            cut = tall.chunks[0], *small.shape[1:]
+            return tall.T @ _imported("dask.array").from_array(small, chunks=cut)
 
         projected, of_rows = self._compute(beside(self.right, inner), beside(self.rows, x))
         product = self.left @ (self.core @ projected)
@@ -118,9 +118,7 @@ def spread(matrix: FactoredMatrix, client: Any) -> Spread:
 
 def _sent(tall: npt.NDArray[Any], client: Any) -> Any:
     """Return a Dask array whose blocks lie on the workers, read and sent one after the other."""
-    import dask  # noqa: PLC0415 - as above
-    import dask.array as da  # noqa: PLC0415
-
+    da, delayed = _imported("dask.array"), _imported("dask").delayed
     width = tall.shape[1]
     height = max(1, _BLOCK // max(1, width * tall.itemsize))
     blocks = []
@@ -128,6 +126,11 @@ def _sent(tall: npt.NDArray[Any], client: Any) -> Any:
         # By a name of its own: to name a block by what it holds would read it once more.
         there = client.scatter(np.ascontiguousarray(tall[part]), hash=False)
         shape = part.stop - part.start, width
-        blocks.append(da.from_delayed(dask.delayed(there), shape, dtype=tall.dtype))
+        blocks.append(da.from_delayed(delayed(there), shape, dtype=tall.dtype))
     # As kept, and in double precision only while it is computed with.
     return da.concatenate(blocks, axis=0).astype(np.float64)
+
+
+def _imported(name: str) -> Any:
+    """Return a module of Dask, which is there: there is a client."""
+    return import_module(name)
