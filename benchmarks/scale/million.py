@@ -24,7 +24,8 @@ from pathlib import Path
 import numpy as np
 
 import fewpairs as fp
-from benchmarks.scale.shared import (
+from benchmarks.shared.command import arguments
+from benchmarks.shared.million import (
     CEILING,
     GAMMA,
     Peak,
@@ -34,7 +35,6 @@ from benchmarks.scale.shared import (
     number,
     points,
 )
-from benchmarks.shared.command import arguments
 from benchmarks.shared.tables import publish, published_rows, table
 
 SIZES, QUICK = (10_000, 100_000, 1_000_000), (5_000, 20_000)

@@ -19,8 +19,8 @@ import time
 import numpy as np
 
 import fewpairs as fp
-from benchmarks.scale.shared import CEILING, GAMMA, Peak, growth, in_own_process, number, points
 from benchmarks.shared.command import arguments
+from benchmarks.shared.million import CEILING, GAMMA, Peak, growth, in_own_process, number, points
 from benchmarks.shared.tables import publish, published_rows, table
 
 SIZES, QUICK = (10_000, 100_000, 1_000_000), (5_000,)
