@@ -19,13 +19,18 @@ def parts(length: int, size: int = 4096) -> Iterator[slice]:
         yield slice(start, min(start + size, length))
 
 
-def tall_times(tall: npt.NDArray[Any], small: FloatArray) -> FloatArray:
-    """Return tall · small in double precision; one of single precision is read in parts."""
-    if tall.dtype == np.float64:
+def tall_times(
+    tall: npt.NDArray[Any], small: FloatArray, out: npt.NDArray[Any] | None = None
+) -> npt.NDArray[Any]:
+    """Return tall · small in double precision; one of single precision is read in parts.
+
+    They are written to `out`, if it is given, in its precision.
+    """
+    if tall.dtype == np.float64 and out is None:
         return np.asarray(tall @ small)
-    result = np.empty((len(tall), *small.shape[1:]))
+    result = np.empty((len(tall), *small.shape[1:])) if out is None else out
     for part in parts(len(tall)):
-        result[part] = tall[part].astype(np.float64) @ small
+        result[part] = double(tall[part]) @ small
     return result
 
 
@@ -35,8 +40,13 @@ def times_tall(tall: npt.NDArray[Any], x: FloatArray) -> FloatArray:
         return np.asarray(tall.T @ x)
     result = np.zeros((tall.shape[1], *x.shape[1:]))
     for part in parts(len(tall)):
-        result += tall[part].astype(np.float64).T @ x[part]
+        result += double(tall[part]).T @ x[part]
     return result
+
+
+def double(block: npt.NDArray[Any]) -> FloatArray:
+    """Return a block in double precision, for sums over what is kept in single precision."""
+    return block.astype(np.float64, copy=False)
 
 
 def largest(values: npt.NDArray[Any], count: int) -> IntArray:

@@ -18,7 +18,7 @@ N, S = 30_000, 60
 #: Columns take 14.4 MB: more than a quarter of this. Pools of pairs take 40.
 CEILING = "45 MB"
 #: What a run on disk does, done in memory.
-PLAIN = {"method": "nystrom", "error_draw": "uniform", "threshold": S * 1.2e-7}
+PLAIN = {"method": "nystrom", "threshold": S * 1.2e-7}
 
 
 @pytest.fixture(scope="module")
@@ -41,12 +41,15 @@ def on_disk(points, tmp_path):
     return run(points, method="nystrom", max_memory=CEILING, scratch=tmp_path)
 
 
-def is_on_disk(array):
-    return scratch._folder_of(array) is not None
+@pytest.fixture
+def few(points, monkeypatch):
+    """Points so few that they go to disk only because everything does."""
+    monkeypatch.setattr(scratch, "LARGE", 0.0)
+    return points[:3000]
 
 
 def test_the_factors_are_on_disk_and_the_same_but_for_rounding(on_disk, plain):
-    assert is_on_disk(on_disk.left)
+    assert scratch.is_on_disk(on_disk.left)
     assert on_disk.left.dtype == np.float32
     np.testing.assert_array_equal(on_disk.left, plain.left.astype(np.float32))
     assert on_disk.evaluations == plain.evaluations
@@ -67,13 +70,78 @@ def test_what_is_read_from_disk_is_what_its_factors_say(on_disk):
         atol=1e-12,
     )
     mine, other = on_disk.embedding(psd=True), exact.embedding(psd=True)
-    np.testing.assert_allclose(mine[:50] @ mine[50:90].T, other[:50] @ other[50:90].T, atol=1e-9)
+    assert scratch.is_on_disk(mine)
+    np.testing.assert_allclose(mine[:50] @ mine[50:90].T, other[:50] @ other[50:90].T, atol=1e-5)
+
+
+def test_the_default_method_takes_a_ceiling(points, tmp_path):
+    plain = run(points, near=0.0)
+    on_disk = run(points, near=0.0, max_memory=CEILING, scratch=tmp_path)
+    assert scratch.is_on_disk(on_disk.left)
+    assert on_disk.evaluations == plain.evaluations
+    assert on_disk.error.value == pytest.approx(plain.error.value, rel=1e-3)
+
+
+@pytest.mark.parametrize("how", [{}, {"known": None}, {"diagonal": None, "near": 0.0}])
+def test_the_default_method_gives_what_it_gives_in_memory(few, tmp_path, how):
+    plain, n = run(few, **how), len(few)
+    on_disk = run(few, **how, scratch=tmp_path)
+    assert scratch.is_on_disk(on_disk.left)
+    assert on_disk.evaluations == plain.evaluations
+    assert on_disk.method == plain.method
+    # Of pairs that are nearly as promising as each other, rounding may choose another.
+    assert len(np.setxor1d(on_disk.known.keys, plain.known.keys)) <= 10
+    assert on_disk.error.value == pytest.approx(plain.error.value, rel=1e-3)
+    assert on_disk.error.high == pytest.approx(plain.error.high, rel=1e-3)
+    i, j = np.random.default_rng(1).integers(n, size=(2, 500))
+    np.testing.assert_allclose(on_disk.entries(i, j), plain.entries(i, j), atol=1e-4)
+    x = np.random.default_rng(2).normal(size=n)
+    assert np.linalg.norm(on_disk @ x - plain @ x) < 1e-4 * np.linalg.norm(plain @ x)
+    np.testing.assert_array_equal(on_disk.nearest(17, 5).indices, plain.nearest(17, 5).indices)
+    mine, other = on_disk.embedding(), plain.embedding()
+    np.testing.assert_allclose(mine[:50] @ mine[50:90].T, other[:50] @ other[50:90].T, atol=1e-3)
+    new = np.random.default_rng(3).random((5, 3))
+    larger = on_disk.extend(new)
+    assert scratch.is_on_disk(larger.left)
+    np.testing.assert_allclose(larger[n], plain.extend(new)[n], atol=1e-4)
+
+
+def test_what_is_known_and_the_factor_stay_one_array(few, tmp_path):
+    matrix = run(few, scratch=tmp_path)
+    larger = matrix.extend(np.random.default_rng(3).random((5, 3)))
+    for one in (matrix, larger):
+        assert one.known.columns.values is one.left
+    near, room = fp.VectorSimilarity("laplacian"), 90 * len(few)
+    grown = fp.approximate(few, near, budget=room, random_state=0, scratch=tmp_path)
+    assert scratch.is_on_disk(grown.left)
+    assert grown.known.columns.values is grown.left
+    assert 0.99 * room < grown.evaluations <= room
+
+
+def test_a_file_is_read_where_it_lies_if_it_is_large(points, tmp_path):
+    matrix = run(points, near=0.0, max_memory=CEILING, scratch=tmp_path)
+    path = tmp_path / "m.fewpairs"
+    matrix.save(path)
+    assert path.stat().st_size < 4.5 * N * S + 40 * N  # the columns once, in single precision
+    with fp.max_memory("20 MB"):
+        mapped = fp.load(path)
+    assert isinstance(mapped.left.base, np.memmap)
+    assert mapped.left is mapped.known.columns.values
+    whole = fp.load(path)
+    assert not isinstance(whole.left.base, np.memmap)
+    np.testing.assert_array_equal(mapped.left, whole.left)
+    np.testing.assert_array_equal(mapped[17], whole[17])
+    damaged = bytearray(path.read_bytes())
+    damaged[-1] ^= 1
+    path.write_bytes(bytes(damaged))
+    with fp.max_memory("20 MB"), pytest.raises(fp.errors.FileFormatError, match="checksum"):
+        fp.load(path)
 
 
 def test_new_items_stay_on_disk(on_disk, plain):
     new = np.random.default_rng(3).random((5, 3))
     larger = on_disk.extend(new)
-    assert is_on_disk(larger.left)
+    assert scratch.is_on_disk(larger.left)
     assert larger.shape == (N + 5, N + 5)
     np.testing.assert_array_equal(larger.left[:N], on_disk.left)
     np.testing.assert_allclose(larger[N], plain.extend(new)[N], atol=1e-4)
@@ -90,39 +158,39 @@ def test_nothing_is_left_in_the_folder(points, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["m.fewpairs"]
 
 
-def test_rows_and_columns_go_to_disk_where_they_differ(points, tmp_path):
+@pytest.mark.parametrize("method", ["sicur", "auto"])
+def test_rows_and_columns_go_to_disk_where_they_differ(few, tmp_path, method):
     def lopsided(left, right):
         gaps = left[:, None, 0] - right[None, :, 0]
         return np.exp(-(gaps**2)) * (1 + left[:, :1])
 
     given = fp.similarity(lopsided, kind="block", symmetric=False)
     matrix = fp.approximate(
-        points,
+        few,
         given,
         landmarks=S,
-        method="sicur",
+        method=method,
         random_state=0,
-        max_memory=CEILING,
         scratch=tmp_path,
     )
-    assert is_on_disk(matrix.left)
-    assert is_on_disk(matrix.right)
-    some = np.arange(0, N, 1000)
-    exact = lopsided(points[some], points[some])
+    assert scratch.is_on_disk(matrix.left)
+    assert scratch.is_on_disk(matrix.right)
+    some = np.arange(0, len(few), 100)
+    exact = lopsided(few[some], few[some])
     np.testing.assert_allclose(matrix.entries(some[:, None], some[None, :]), exact, atol=1e-3)
 
 
 def test_a_small_run_stays_in_memory_and_is_exact(points, tmp_path, plain):
-    matrix = run(
-        points, method="nystrom", error_draw="uniform", threshold=S * 1.2e-7, scratch=tmp_path
-    )
-    assert not is_on_disk(matrix.left)
+    matrix = run(points, **PLAIN, scratch=tmp_path)
+    assert not scratch.is_on_disk(matrix.left)
     np.testing.assert_array_equal(matrix.left, plain.left)
 
 
 def test_what_cannot_be_is_refused_before_anything_is_paid(points, tmp_path, monkeypatch):
-    with pytest.raises(InputError, match='method="nystrom"'):
-        run(points, max_memory=CEILING, scratch=tmp_path)
+    with pytest.raises(InputError, match="the method is sms"):
+        run(points, method="sms", max_memory=CEILING, scratch=tmp_path)
+    with pytest.raises(InputError, match="there is a guide"):
+        run(points, guide=points, max_memory=CEILING, scratch=tmp_path)
     with pytest.raises(InputError, match="no folder"):
         run(points, method="nystrom", max_memory=CEILING, scratch=tmp_path / "none")
     with pytest.raises(MemoryCeilingError):

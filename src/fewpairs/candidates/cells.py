@@ -62,6 +62,12 @@ class Cells:
         return cls(means, members, cell_of.astype(np.int32))
 
 
+def memory_of_cells(n: int, width: int) -> int:
+    """Count the bytes of cells of n vectors that are on disk: what k-means sees, and a bit each."""
+    count = int(_CELLS * n**0.5)
+    return 4 * min(n, _SEEN * count) * width + count * n // 8
+
+
 class Probes:
     """Which rows look into which cells: one bit each.
 

@@ -9,7 +9,8 @@ import numpy as np
 import scipy.linalg
 
 from fewpairs.arrays import FloatArray, IntArray, SingleArray
-from fewpairs.numerics import parts, row_squares
+from fewpairs.files.scratch import tall_beside
+from fewpairs.numerics import double, parts, row_squares
 
 #: Directions of the columns with less than this share of the mean variance are faded out: their
 #: differences are mostly noise, and whitening would blow them up.
@@ -24,7 +25,7 @@ def profiles(columns: FloatArray, rows: IntArray) -> SingleArray:
 
     With Y = UΣVᵀ the centred columns of the items `rows`, they are the rows of
     UΣ/√(Σ² + 10⁻³·mean Σ²), scaled to length one, in single precision. The columns are read in
-    blocks.
+    blocks; of columns on disk the profiles are there, too.
     """
     centre, whitening = _whitening(columns, rows)
     return _units(columns, rows, centre, whitening)
@@ -68,7 +69,7 @@ def _whitening(columns: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatAr
     width = columns.shape[1]
     gram, total = np.zeros((width, width)), np.zeros(width)
     for part in parts(len(rows)):
-        block = columns[rows[part]]
+        block = double(columns[rows[part]])
         gram += block.T @ block
         total += block.sum(axis=0)
     centre = total / max(1, len(rows))
@@ -88,7 +89,7 @@ def _whitening(columns: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatAr
 def _units(
     columns: FloatArray, rows: IntArray, centre: FloatArray, axes: FloatArray
 ) -> SingleArray:
-    result = np.empty((len(rows), axes.shape[1]), dtype=np.float32)
+    result = tall_beside(columns, len(rows), axes.shape[1])
     for part in parts(len(rows)):
         block = (columns[rows[part]] - centre) @ axes
         lengths = np.sqrt(row_squares(block))

@@ -10,7 +10,8 @@ import numpy as np
 from fewpairs.arrays import FloatArray, IntArray, SingleArray
 from fewpairs.error.profiles import profiles
 from fewpairs.error.sampling import FEWEST_COLUMNS, Beliefs, Drawn, draw
-from fewpairs.numerics import parts
+from fewpairs.files.scratch import side_by_side
+from fewpairs.numerics import double, parts
 from fewpairs.oracle.known import Known, Lines
 from fewpairs.oracle.oracle import Oracle
 
@@ -89,7 +90,16 @@ def _total(values: FloatArray) -> float:
     """Return the sum of squares, without a copy; in double precision."""
     if values.dtype == np.float64:
         return float(np.einsum("ij,ij->", values, values))
-    return sum(_total(values[part].astype(np.float64)) for part in parts(len(values)))
+    return sum(_total(double(values[part])) for part in parts(len(values)))
+
+
+def _gram(tall: FloatArray, rows: IntArray) -> FloatArray:
+    """Return the inner products of the columns over some rows; those on disk are read in parts."""
+    if tall.dtype == np.float64:
+        some = tall[rows]
+        return np.asarray(some.T @ some)
+    blocks = (double(tall[rows[part]]) for part in parts(len(rows)))
+    return sum((block.T @ block for block in blocks), np.zeros((tall.shape[1],) * 2))
 
 
 # ---------------------------------------------------------------------- what was not
@@ -169,8 +179,9 @@ class Unseen:
             some = self.rows[:: max(1, len(self.rows) // _ROWS)]
             block = matrix.predicted(some, self.columns)
             return _total(block) * len(self.rows) / max(len(some), 1)
-        left, right = matrix.left[self.rows], matrix.right[self.columns]
-        total = np.einsum("ij,ij->", left.T @ left @ matrix.core, matrix.core @ (right.T @ right))
+        one = _gram(matrix.left, self.rows)
+        other = _gram(matrix.right, self.columns)
+        total = np.einsum("ij,ij->", one @ matrix.core, matrix.core @ other)
         return max(0.0, float(total))
 
     def beliefs(
@@ -184,7 +195,7 @@ class Unseen:
         values = known.columns.values
         row_profiles = column_profiles = None
         if oracle.square and values.shape[1] >= FEWEST_COLUMNS:
-            lines = values if oracle.symmetric else np.hstack([values, known.rows.values])
+            lines = values if oracle.symmetric else side_by_side(values, known.rows.values)
             usable = ready is not None and ready.shape == (len(self.rows), lines.shape[1])
             row_profiles = ready if usable else profiles(lines, self.rows)
             same = np.array_equal(self.rows, self.columns)

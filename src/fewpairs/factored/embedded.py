@@ -14,6 +14,7 @@ from fewpairs.errors import InputError
 from fewpairs.factored.answers import Answers
 from fewpairs.factored.embedding import EmbeddingMap, one_sided_map, symmetric_map
 from fewpairs.factored.squares import ANCHORS
+from fewpairs.files.scratch import is_on_disk, tall_beside
 from fewpairs.items.items import Items
 from fewpairs.numerics import tall_times
 
@@ -89,7 +90,8 @@ class Embedded(Answers):
             semidefinite matrix; False returns ``(vectors, signature)`` with
             ``vectors · diag(signature) · vectorsᵀ`` equal to the factored part (with a guide, up to
             what its squared products lose through 500 anchors).
-            A matrix that is not symmetric (CUR) gives the papers' one-sided embedding.
+            A matrix that is not symmetric (CUR) gives the papers' one-sided embedding. Of factors
+            in a scratch folder the vectors are there, too, in single precision.
         """
         if psd:
             return self._embedded(self.embedding_map.positive().matrix)
@@ -103,7 +105,11 @@ class Embedded(Answers):
         return Embedding(self._embedded(full.matrix), full.signature)
 
     def _embedded(self, matrix: FloatArray) -> FloatArray:
-        result = tall_times(self._smooth[0], matrix)
+        tall = self._smooth[0]
+        out = None
+        if is_on_disk(tall):  # vectors of all items are as large as it is, and go there, too
+            out = tall_beside(tall, len(tall), matrix.shape[1])
+        result = tall_times(tall, matrix, out)
         if self.nugget and self.source.left_landmarks is not None:
             # A landmark may be there twice, as a column and as a row.
             own = self.source.left_landmarks

@@ -63,16 +63,19 @@ def extended(
     names = longer_ids(source.ids, ids, new)
     grown = source.compare(new, most=most, n_jobs=n_jobs, progress=progress)
     rows = rows_of_new(matrix, grown, guide)
-    left = lengthened(matrix.left, rows.left)
-    right = None if matrix.right is matrix.left else matrix.right
-    if right is not None and rows.right is not None:
-        right = lengthened(right, rows.right)
     own, spent = None, grown.evaluations
     if matrix.known.diagonal is not None and (most is None or grown.own_is_free):
         own, more = grown.own()
         spent += more
     longer = _with_lines if most is None else _with_entries
     known = longer(matrix.known, grown, own)
+    left = known.columns.values
+    # The known columns may be the very array of the left factor: then they still are.
+    if matrix.left is not matrix.known.columns.values or left.shape[1] != matrix.left.shape[1]:
+        left = lengthened(matrix.left, rows.left)
+    right = None if matrix.right is matrix.left else matrix.right
+    if right is not None and rows.right is not None:
+        right = lengthened(right, rows.right)
     squares = matrix.squares
     if rows.vectors is not None and source.guide is not None:
         ends = np.cumsum(source.guide.widths)[:-1]

@@ -157,14 +157,14 @@ class Factors:
             result += part @ inner
         if len(columns.index):
             result += tall_times(columns.values, x[columns.index])
-        if self._corrections is not None:
-            result += self._corrections @ x
+        if self.corrections is not None:
+            result += self.corrections @ x
         if len(rows.index):
             result[rows.index] = times_tall(rows.values, x)
         return result
 
     @cached_property
-    def _corrections(self) -> sp.csr_array | None:
+    def corrections(self) -> sp.csr_array | None:
         """What to add to the factors so that single known entries are exact in products."""
         # In both orders, because the factors need not be symmetric where what is known is.
         rows, columns, values = self.known.in_both_orders().outside_lines()

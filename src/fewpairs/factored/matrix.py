@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,9 @@ from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.known import Known
 from fewpairs.oracle.provenance import UNKNOWN, Provenance
 from fewpairs.similarities.cost import Cost
+
+if TYPE_CHECKING:
+    from fewpairs.factored.spread import Spread
 
 
 class FactoredMatrix(Embedded, Paged):
@@ -125,6 +128,24 @@ class FactoredMatrix(Embedded, Paged):
             rmatmat=self.rmatvec,
             dtype=self.dtype,
         )
+
+    def to_dask(self, client: Any) -> Spread:
+        """Send the tall factors to the workers of a Dask cluster, and compute with them there.
+
+        Parameters
+        ----------
+        client : dask.distributed.Client
+            It stays yours. The factors stay with its workers as long as the result is held.
+
+        Returns
+        -------
+        Spread
+            ``D @ X`` is what ``K @ X`` is, to rounding; ``D.gram()`` is leftᵀ·left; ``D.left``,
+            ``D.right`` (Dask arrays) and ``D.core`` are there for anything else.
+        """
+        from fewpairs.factored.spread import spread  # noqa: PLC0415 - Dask is optional
+
+        return spread(self, client)
 
     # ------------------------------------------------------------------ other matrices
 

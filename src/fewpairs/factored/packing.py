@@ -13,7 +13,7 @@ from fewpairs.factored.line_guide import LineGuide
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.factored.source import Source
 from fewpairs.factored.squares import Squares
-from fewpairs.files.contents import are_numbers, are_positions, require
+from fewpairs.files.contents import all_finite, are_numbers, are_positions, require
 from fewpairs.guides.basis import Basis
 from fewpairs.guides.guides import ARRAY
 from fewpairs.items.ids import Ids
@@ -288,7 +288,7 @@ def _unpack_guide(parts: list[Any], bases: list[Any], get: Any, n: int) -> LineG
 
 
 def _refuse_nonfinite(name: str, array: Any) -> None:
-    if not np.isfinite(array).all():
+    if not all_finite(array):
         raise InputError(
             f"the matrix has numbers that are not finite, in {name}.",
             "A file with such numbers counts as damaged, and would not be read again.",

@@ -20,7 +20,10 @@ from fewpairs.errors import (
     MissingFileError,
     NewerVersionError,
 )
+from fewpairs.files.scratch import LARGE
 from fewpairs.files.writing import atomic
+from fewpairs.numerics import parts
+from fewpairs.parallel import memory_ceiling
 
 FORMAT = "fewpairs"
 #: Of the format, not of fewpairs; a file of a higher one is refused. 2: of a symmetric matrix each
@@ -41,6 +44,9 @@ _DTYPES = {
     **{f"uint{bits}": f"U{bits}" for bits in (8, 16, 32, 64)},
     "bool": "BOOL",
 }
+_NUMPY = {theirs: ours for ours, theirs in _DTYPES.items()}
+#: Bytes that are read, verified or written at a time.
+_PIECE = 2**24
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -79,11 +85,14 @@ def write(path: str | Path, arrays: Mapping[str, npt.NDArray[Any]], facts: dict[
         file.write(len(header).to_bytes(8, "little"))
         file.write(header)
         for name in order:
-            file.write(_bytes(plain[name]))
+            for piece in _pieces(plain[name]):
+                file.write(piece)
 
 
 def read(path: str | Path, *, only: Collection[str] | None = None) -> tuple[Arrays, dict[str, Any]]:
     """Read a file that `write` wrote; everything is verified before it is returned.
+
+    Arrays that would take more than a quarter of the memory ceiling stay in the file, mapped.
 
     Parameters
     ----------
@@ -106,7 +115,7 @@ def read(path: str | Path, *, only: Collection[str] | None = None) -> tuple[Arra
         names = list(file.keys())
         if set(names) != set(described):
             raise damaged(source, "its arrays are not those that its header lists")
-        arrays = {n: file.get_tensor(n) for n in names if only is None or n in only}
+        arrays = {n: _tensor(source, file, n) for n in names if only is None or n in only}
         for name, array in arrays.items():
             expected = described[name]
             if array.dtype.name != expected["dtype"] or list(array.shape) != expected["shape"]:
@@ -167,15 +176,37 @@ def _opened(source: Path) -> Iterator[tuple[Any, dict[str, dict[str, Any]], dict
 
 
 def _plain(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+    return array.astype(array.dtype.newbyteorder("<"), copy=False)
 
 
-def _bytes(array: npt.NDArray[Any]) -> memoryview:
-    return array.reshape(-1).view(np.uint8).data
+def _pieces(array: npt.NDArray[Any]) -> Iterator[memoryview]:
+    """Yield the bytes of an array, some rows at a time: one on disk is not read as a whole."""
+    rows = max(1, len(array) * _PIECE // max(array.nbytes, 1)) if array.ndim else 1
+    table = array.reshape(len(array), -1) if array.size and array.ndim else array.reshape(1, -1)
+    for part in parts(len(table), rows):
+        yield np.ascontiguousarray(table[part]).reshape(-1).view(np.uint8).data
 
 
 def _checksum(array: npt.NDArray[Any]) -> str:
-    return hashlib.sha256(_bytes(array)).hexdigest()
+    found = hashlib.sha256()
+    for piece in _pieces(array):
+        found.update(piece)
+    return found.hexdigest()
+
+
+def _tensor(source: Path, file: Any, name: str) -> npt.NDArray[Any]:
+    """Return an array of a file; one that takes much of the memory stays there, mapped."""
+    described = file.get_slice(name)
+    shape, dtype = tuple(described.get_shape()), np.dtype(_NUMPY[described.get_dtype()])
+    if np.prod(shape, dtype=float) * dtype.itemsize <= LARGE * memory_ceiling():
+        return np.asarray(file.get_tensor(name))
+    with source.open("rb") as raw:
+        length = int.from_bytes(raw.read(8), "little")
+        start = json.loads(raw.read(length))[name]["data_offsets"][0]
+    mapped = np.memmap(
+        source, dtype=dtype.newbyteorder("<"), mode="r", offset=8 + length + start, shape=shape
+    )
+    return np.asarray(mapped)
 
 
 def _header(text: str, arrays: Arrays) -> bytes:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fewpairs.numerics import parts
+
 
 def require(fits: Any, otherwise: str) -> None:
     """Raise ValueError, to be told with the name of the file, unless something fits."""
@@ -23,4 +25,11 @@ def are_positions(index: npt.NDArray[Any], length: int) -> bool:
 def are_numbers(values: npt.NDArray[Any], shape: tuple[int, ...]) -> bool:
     """Say whether an array holds finite numbers, and so many of them."""
     plain = values.shape == shape and values.dtype.kind == "f"
-    return plain and bool(np.isfinite(values).all())
+    return plain and all_finite(values)
+
+
+def all_finite(values: npt.NDArray[Any]) -> bool:
+    """Say whether all numbers are finite; some rows at a time, for there may be many."""
+    if not values.ndim:
+        return bool(np.isfinite(values))
+    return all(bool(np.isfinite(values[part]).all()) for part in parts(len(values), 2**16))

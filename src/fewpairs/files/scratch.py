@@ -21,8 +21,8 @@ from fewpairs.parallel import format_bytes, memory_ceiling, require_memory
 
 #: A folder for tall arrays, or None: they are then kept in memory, or refused.
 ScratchOption: TypeAlias = str | Path | None
-#: An array goes to the disk if it would take more than this share of the ceiling.
-_SHARE = 1 / 4
+#: An array goes to the disk, or stays there, if it would take more than this share of the ceiling.
+LARGE = 1 / 4
 #: Sizes that single precision holds with room to spare: runs take these as they are, too.
 _ORDINARY = 2.0**100
 #: Values after which the largest so far says of what size all are.
@@ -65,7 +65,7 @@ def goes_to_disk(height: int, width: int) -> bool:
     scratch = _scratch.get()
     if scratch is None:
         return False
-    return scratch.always or 8 * height * width > _SHARE * memory_ceiling()
+    return scratch.always or 8 * height * width > LARGE * memory_ceiling()
 
 
 def send_all_to_disk() -> None:
@@ -91,14 +91,41 @@ def tall_array(height: int, width: int, what: str, instead: str) -> npt.NDArray[
     return _mapped(scratch.folder, height, width)
 
 
-def lengthened(tall: npt.NDArray[Any], rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return an array with further rows; one on disk stays there."""
+def is_on_disk(array: npt.NDArray[Any]) -> bool:
+    """Say whether an array is one of ours, or a part of one, in a scratch folder."""
+    return _folder_of(array) is not None
+
+
+def tall_beside(
+    tall: npt.NDArray[Any], height: int, width: int, dtype: npt.DTypeLike = np.float32
+) -> npt.NDArray[Any]:
+    """Return an uninitialised array, on disk if `tall` is there."""
     folder = _folder_of(tall)
     if folder is None:
+        return np.empty((height, width), dtype=dtype)
+    return _mapped(folder, height, width, dtype)
+
+
+def copied(tall: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a copy; that of an array on disk is there, too."""
+    return _written_anew(tall, len(tall)) if is_on_disk(tall) else tall.copy()
+
+
+def side_by_side(left: npt.NDArray[Any], right: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return both arrays as one with the columns of both; of an array on disk it is there, too."""
+    if not is_on_disk(left):
+        return np.hstack([left, right])
+    both = tall_beside(left, len(left), left.shape[1] + right.shape[1])
+    for part in parts(len(both)):
+        both[part, : left.shape[1]], both[part, left.shape[1] :] = left[part], right[part]
+    return both
+
+
+def lengthened(tall: npt.NDArray[Any], rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return an array with further rows; one on disk stays there."""
+    if not is_on_disk(tall):
         return np.vstack([tall, rows])
-    longer = _mapped(folder, len(tall) + len(rows), tall.shape[1])
-    for part in parts(len(tall)):
-        longer[part] = tall[part]
+    longer = _written_anew(tall, len(tall) + len(rows))
     SinglePrecision(largest=1.0).look_at(rows)  # of the columns there are ordinary ones already
     longer[len(tall) :] = rows
     return longer
@@ -139,8 +166,18 @@ class SinglePrecision:
         )
 
 
-def _mapped(folder: Path, height: int, width: int) -> npt.NDArray[Any]:
-    size = 4 * height * width
+def _written_anew(tall: npt.NDArray[Any], height: int) -> npt.NDArray[Any]:
+    """Return a copy on disk, of the same height or a larger one."""
+    copy = tall_beside(tall, height, tall.shape[1])
+    for part in parts(len(tall)):
+        copy[part] = tall[part]
+    return copy
+
+
+def _mapped(
+    folder: Path, height: int, width: int, dtype: npt.DTypeLike = np.float32
+) -> npt.NDArray[Any]:
+    size = np.dtype(dtype).itemsize * height * width
     free = shutil.disk_usage(folder).free
     if size > free:
         raise MemoryCeilingError(
@@ -152,7 +189,7 @@ def _mapped(folder: Path, height: int, width: int) -> npt.NDArray[Any]:
     handle, name = tempfile.mkstemp(prefix="fewpairs-", suffix=".scratch", dir=folder)
     try:
         _take_room(handle, size, folder)
-        array = np.memmap(name, dtype=np.float32, mode="r+", shape=(height, width))
+        array = np.memmap(name, dtype=dtype, mode="r+", shape=(height, width))
     finally:
         os.close(handle)
         if os.name == "posix":  # the pages live as long as the array, the name need not

@@ -115,7 +115,7 @@ class Method(ABC):
     price_is_most: ClassVar[bool] = False
     #: Whether a budget that is not used up by the landmarks is spent all the same.
     spends_allowance: ClassVar[bool] = False
-    #: Whether it needs nothing tall but the columns that it has read, which may then be on disk.
+    #: Whether it reads tall arrays in parts, so that they may be on disk; not beside a guide.
     streams: ClassVar[bool] = False
     #: Whether evaluated entries are put back into the result unless the user says otherwise.
     puts_back: ClassVar[bool] = False
@@ -190,6 +190,10 @@ class Method(ABC):
 
     def working_memory(self, planner: Planner, landmarks: int) -> int:  # noqa: ARG002
         """Count the bytes that `fit` holds beside them for a while; by default next to nothing."""
+        return 0
+
+    def memory_beside_disk(self, planner: Planner, landmarks: int) -> int:  # noqa: ARG002
+        """Count the bytes that `fit` holds where all that is tall is on disk."""
         return 0
 
 

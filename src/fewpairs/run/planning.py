@@ -73,15 +73,14 @@ def make_plan(
     else:
         size = size_for_one_step(price, landmarks, budget, put_back=chosen.put_back)
     on_disk = goes_to_disk(oracle.planner.sides, size.landmarks)
-    if on_disk and not chosen.method.streams:
+    if on_disk and (guides or not chosen.method.streams):
         raise InputError(
             f"{size.landmarks:,} columns of {oracle.planner.sides:,} items go to the folder of "
-            f"scratch=, and the method is {chosen.title}.",
+            f"scratch=, and {'there is a guide' if guides else f'the method is {chosen.title}'}.",
             "It needs several arrays of that size in memory.",
-            'Pass method="nystrom", "skeleton" or "sicur", or leave scratch= out.',
+            'Use the default method without a guide, "nystrom", "skeleton" or "sicur", or leave '
+            "scratch= out.",
         )
-    # To draw by weight takes profiles of all items in memory.
-    weighted = weighted and not on_disk
     settled = _plan(oracle, chosen, size, weighted=weighted, fold=fold)
     if on_disk:
         send_all_to_disk()
@@ -98,7 +97,7 @@ def _plan(oracle: Oracle, chosen: Chosen, size: Size, *, weighted: bool, fold: b
     judged = price.pairs != 0
     memory = peak_memory(chosen.method, oracle.planner, count, judged=judged)
     if goes_to_disk(oracle.planner.sides, count):
-        memory = peak_memory_beside_disk(oracle.planner, judged=judged)
+        memory = peak_memory_beside_disk(chosen.method, oracle.planner, count, judged=judged)
     return Plan(
         n_items=oracle.shape[0],
         n_others=None if oracle.square else oracle.shape[1],

@@ -100,10 +100,10 @@ def peak_memory(method: Method, planner: Planner, count: int, *, judged: bool) -
     return method.memory(planner, count) + max(method.working_memory(planner, count), judging)
 
 
-def peak_memory_beside_disk(planner: Planner, *, judged: bool) -> int:
-    """Count the bytes of a run whose columns are on disk: pools of pairs, and lists of items."""
+def peak_memory_beside_disk(method: Method, planner: Planner, count: int, *, judged: bool) -> int:
+    """Count the bytes of a run whose tall arrays are on disk: lists of items, pools of pairs."""
     pools = min(_POOLS, _PER_PAIR * planner.n * planner.m) if judged else 0
-    return pools + _PER_ITEM * planner.sides
+    return max(pools, method.memory_beside_disk(planner, count)) + _PER_ITEM * planner.sides
 
 
 def fit_budget(price: Price, budget: int, n: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,6 +15,7 @@ from sklearn.metrics import adjusted_rand_score
 import fewpairs as fp
 from fewpairs.cli.grouping import _averaged
 from fewpairs.factored.matrix import FactoredMatrix
+from fewpairs.files import scratch
 from fewpairs.tasks.clustering import stating
 from fewpairs.tasks.clustering.decisions import Decisions, Noise
 from fewpairs.tasks.clustering.pairs import Pairs
@@ -580,3 +582,36 @@ def test_where_pairs_are_cheap_all_are_evaluated_and_clusters_are_exact():
     dense = fp.approximate(points, "rbf", landmarks=500, random_state=0).to_dense()
     assert adjusted_rand_score(clusters.labels, exact_clusters(dense, 0.6)) == 1
     assert fp.cluster(points, "rbf", threshold=0.6, budget=0.5, random_state=0).evaluations < 62_500
+
+
+def test_factors_on_disk_have_the_clusters_of_those_in_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(scratch, "LARGE", 0.0)
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(60, 4))[rng.integers(60, size=1500)] + rng.normal(
+        size=(1500, 4), scale=0.05
+    )
+    K = fp.approximate(
+        points,
+        fp.VectorSimilarity("rbf", gamma=0.5),
+        landmarks=40,
+        random_state=0,
+        scratch=tmp_path,
+    )
+    assert scratch.is_on_disk(K.left)
+    made, mapped = [], scratch._mapped
+    monkeypatch.setattr(scratch, "_mapped", lambda *args: made.append(args) or mapped(*args))
+    there = fp.cluster(K, threshold=0.6, max_memory="30 MB")
+    # Vectors in the order of both signs, those vectors added up, whole lines, and averages.
+    assert {(args[1], args[2]) for args in made} >= {(1500, 40)}
+    assert len(made) >= 4
+    in_memory = K._with(left=K.left.astype(np.float64), core=K.core, known=_in_memory(K.known))
+    here = fp.cluster(in_memory, threshold=0.6)
+    assert 20 < here.n_clusters < 200
+    np.testing.assert_array_equal(there.labels, here.labels)
+    np.testing.assert_allclose(there.tree.similarity, here.tree.similarity, atol=1e-9)
+    assert not list(tmp_path.iterdir())
+
+
+def _in_memory(known):
+    columns = replace(known.columns, values=known.columns.values.astype(np.float64))
+    return replace(known, columns=columns, rows=columns)

@@ -8,6 +8,7 @@ import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.factored.factors import factored_entries
+from fewpairs.files.scratch import copied
 from fewpairs.methods.base import Fit
 from fewpairs.methods.fitted.gate import as_fit, follow
 from fewpairs.methods.fitted.guards import (
@@ -125,6 +126,6 @@ def _sanity(stage: Stage, tuning: Tuning) -> SanityCheck:
 
 def _less_own(tall: FloatArray, landmarks: IntArray, nugget: float) -> FloatArray:
     """Take the nugget off each landmark's own entry."""
-    result = tall.copy()
+    result = copied(tall)
     result[landmarks, np.arange(len(landmarks))] -= nugget
     return result

@@ -58,8 +58,15 @@ class Cores:
     gap: float
 
     @classmethod
-    def of(cls, crossing: FloatArray, gap: float, *, symmetric: bool) -> Cores:
-        """Decompose the crossing of landmarks, once for each nugget unless it is symmetric."""
+    def of(
+        cls, crossing: FloatArray, gap: float, *, symmetric: bool, least_ridge: float = 0.0
+    ) -> Cores:
+        """Decompose the crossing of landmarks, once for each nugget unless it is symmetric.
+
+        Smaller ridges than `least_ridge` become it: they would divide by the rounding of lines that
+        are kept in single precision.
+        """
+        ridges = np.maximum(RIDGES, least_ridge)
         gap = max(gap, 0.0)
         left, values, right = _decomposed(crossing, symmetric=symmetric)
         largest = float(np.abs(values).max(initial=0)) or 1.0
@@ -69,7 +76,7 @@ class Cores:
             if not symmetric and eta:
                 reduced = crossing - eta * gap * np.eye(*crossing.shape)
                 left, shifted, right = _decomposed(reduced, symmetric=False)
-            filters = ridge_inverse(shifted, RIDGES[:, None], largest)
+            filters = ridge_inverse(shifted, ridges[:, None], largest)
             families.append(Family(eta, left, right, shifted, filters))
         return cls(families, gap)
 
@@ -172,6 +179,11 @@ class Cores:
         if total == 0:
             return 0.0
         return float(positive @ [f.eta for f in self.families]) / total * self.gap
+
+
+def least_ridge(lines: FloatArray) -> float:
+    """Return the ridge below which lines hold but their rounding; 0 in double precision."""
+    return 0.0 if lines.dtype == np.float64 else float(np.finfo(lines.dtype).eps)
 
 
 def gap_of(square: FloatArray) -> float:

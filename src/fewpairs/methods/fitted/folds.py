@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
-from fewpairs.methods.fitted.cores import Cores
+from fewpairs.methods.fitted.cores import Cores, least_ridge
 from fewpairs.methods.fitted.weights import FOLDS, Normal
+from fewpairs.numerics import double
 
 #: Rows of the held-out columns that are predicted: enough for seventy candidates.
 _ROWS = 300
@@ -67,14 +68,15 @@ def landmark_folds(
     down = across if square else rng.permutation(crossing.shape[0])
     none = Normal(np.zeros(()), np.zeros(()))  # adding to it takes on the shape of the sum
     pairs = own = none
-    block = left[some]
+    block, least = double(left[some]), least_ridge(left)
     s, n_held = len(across), 0
     for fold in range(FOLDS if s < _MANY else 1):
         held = across[fold::FOLDS]
         n_held += len(held)
         kept = np.setdiff1d(across, held)
         kept_rows = kept if square else np.setdiff1d(down, down[fold::FOLDS])
-        cores = Cores.of(crossing[np.ix_(kept_rows, kept)], gap, symmetric=symmetric)
+        kept_crossing = crossing[np.ix_(kept_rows, kept)]
+        cores = Cores.of(kept_crossing, gap, symmetric=symmetric, least_ridge=least)
         to_held = crossing[np.ix_(kept_rows, held)].T
         pairs = pairs.plus(*cores.block_sums(block[:, kept], to_held, block[:, held]))
         if square:

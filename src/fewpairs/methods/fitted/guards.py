@@ -11,7 +11,7 @@ import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.methods.fitted.cores import Cores
-from fewpairs.numerics import parts
+from fewpairs.numerics import double, parts
 
 _ALLOWED = 1.5
 
@@ -115,7 +115,7 @@ class OfAllPairs:
 def _gram(tall: FloatArray, rows: IntArray) -> FloatArray:
     total = np.zeros((tall.shape[1], tall.shape[1]))
     for part in parts(len(rows)):
-        block = tall[rows[part]]
+        block = double(tall[rows[part]])
         total += block.T @ block
     return total
 

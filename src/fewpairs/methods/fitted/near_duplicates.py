@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from fewpairs.arrays import IntArray, SingleArray
-from fewpairs.candidates.nearest import EXACT_UP_TO, most_similar
+from fewpairs.candidates.cells import memory_of_cells
+from fewpairs.candidates.nearest import EXACT_UP_TO, most_similar, products_at_a_time
 
 #: Bytes of the products that are held at a time, of candidates in cells, for each pair that is
 #: found and sorted, and for each item, as benchmarks/reliability/memory.py finds them.
@@ -38,13 +39,16 @@ def near_duplicates(
     return keys[order] // n, keys[order] % n
 
 
-def memory_of_search(n: int, per_item: int, width: int) -> int:
+def memory_of_search(n: int, per_item: int, width: int, *, on_disk: bool = False) -> int:
     """Count the bytes that a search among n items takes: products of some rows, and pairs found.
 
-    Of many items profiles are put into cells, which takes two more copies of them.
+    Of many items profiles are put into cells, which takes two more copies of them; where they are
+    on disk, a sample of them, and which of them look into which cell.
     """
-    products = min(_PRODUCTS, 6 * n * n)
-    cells = 2 * 4 * n * width + _CELLS if n * n > EXACT_UP_TO else 0
+    products, copies = min(_PRODUCTS, 6 * n * n), 2 * 4 * n * width
+    if on_disk:
+        products, copies = min(products, products_at_a_time()), memory_of_cells(n, width)
+    cells = copies + _CELLS if n * n > EXACT_UP_TO else 0
     return products + cells + _PER_PAIR * per_item * n + _PER_ITEM * n
 
 

@@ -89,6 +89,7 @@ class Fitted(Method):
     # Single pairs are bought where they are worth it, which is known only later.
     price_is_most: ClassVar[bool] = True
     spends_allowance: ClassVar[bool] = True
+    streams: ClassVar[bool] = True
     puts_back: ClassVar[bool] = True
 
     def guided_by(self, guides: Sequence[Guide]) -> Fitted:
@@ -203,6 +204,12 @@ class Fitted(Method):
         if not self._near_share(landmarks, square=planner.square):
             return profiles
         return profiles + memory_of_search(max(planner.n, planner.m), self.neighbors, landmarks)
+
+    def memory_beside_disk(self, planner: Planner, landmarks: int) -> int:
+        """Count the search for near-duplicates, whose profiles are on disk."""
+        if not self._near_share(landmarks, square=planner.square):
+            return 0
+        return memory_of_search(max(planner.n, planner.m), self.neighbors, landmarks, on_disk=True)
 
     def refit(self, fit: Fit, more: Drawn, values: FloatArray) -> Fit:
         """Tune again, on further pairs too."""

@@ -11,12 +11,13 @@ from fewpairs.arrays import BoolArray, FloatArray, IntArray, SingleArray
 from fewpairs.error.profiles import paired_profiles, profiles
 from fewpairs.error.sampling import FEWEST_COLUMNS, Beliefs, Drawn, draw
 from fewpairs.factored.factors import factored_entries
-from fewpairs.methods.fitted.cores import Cores, gap_of
+from fewpairs.files.scratch import side_by_side
+from fewpairs.methods.fitted.cores import Cores, gap_of, least_ridge
 from fewpairs.methods.fitted.folds import Folds, landmark_folds
 from fewpairs.methods.fitted.guide_terms import GuideTerms
 from fewpairs.methods.fitted.near_duplicates import near_between, near_duplicates
 from fewpairs.methods.fitted.weights import Normal
-from fewpairs.numerics import most_affordable
+from fewpairs.numerics import double, most_affordable
 from fewpairs.oracle.oracle import Oracle
 
 #: Below this many landmarks a fold would hold out a single one, and similar columns say little.
@@ -107,7 +108,7 @@ class Stage:
             self.row_landmarks = np.concatenate([read, rng.permutation(others)])[: len(landmarks)]
         self.left = oracle.columns(landmarks)
         self.right = self.left if oracle.symmetric else oracle.rows(self.row_landmarks).T
-        self.crossing = self.left[self.row_landmarks]
+        self.crossing = double(self.left[self.row_landmarks])
         self.rows = np.setdiff1d(np.arange(oracle.shape[0]), self.row_landmarks)
         self.columns = self.rows
         if not oracle.square:
@@ -115,7 +116,9 @@ class Stage:
         self.gap = gap_of(self.crossing) if oracle.square else 0.0
         # Where nothing is left to predict, one candidate is enough.
         gap = 0.0 if self.finished else self.gap
-        self.cores = Cores.of(self.crossing, gap, symmetric=oracle.symmetric)
+        self.cores = Cores.of(
+            self.crossing, gap, symmetric=oracle.symmetric, least_ridge=least_ridge(self.left)
+        )
         self._predicted: tuple[Drawn, FloatArray] | None = None
 
     @property
@@ -156,7 +159,7 @@ class Stage:
         """Profiles of the items that are no landmarks, from their columns (and rows)."""
         if not self.oracle.square:
             return None
-        both = self.left if self.right is self.left else np.hstack([self.left, self.right])
+        both = self.left if self.right is self.left else side_by_side(self.left, self.right)
         return profiles(both, self.rows)
 
     def drop_profiles(self) -> SingleArray | None:

@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from fewpairs.arrays import BoolArray, FloatArray, IntArray
+from fewpairs.files.scratch import is_on_disk, tall_beside
 from fewpairs.numerics import parts
-from fewpairs.parallel import announce, require_memory
+from fewpairs.parallel import announce, at_a_time, require_memory
 from fewpairs.tasks.clustering.kernels import (
     FINISHED,
     GONE,
@@ -80,8 +81,9 @@ def average_linkage(sums: Sums, least: float = -np.inf, *, apart: bool = False) 
     """
     n, rank = sums.vectors.shape
     width = max(1, min(_NEIGHBORS, n - 1))
+    tall = 0 if is_on_disk(sums.vectors) else 12 * n * rank
     require_memory(
-        n * (12 * rank + 24 * width + 100) + 4 * _AT_A_TIME,
+        tall + n * (24 * width + 100) + 4 * at_a_time(_AT_A_TIME, 4),
         f"sums over clusters of {n:,} items",
         "Use fewer landmarks",
     )
@@ -172,7 +174,8 @@ class _Comparing:
         self._means = self._written(np.float32 if self._single else np.float64)
 
     def _written(self, dtype: type) -> FloatArray:
-        means: FloatArray = np.empty((len(self._names), self._state.vectors.shape[1]), dtype=dtype)
+        vectors = self._state.vectors
+        means = tall_beside(vectors, len(self._names), vectors.shape[1], dtype)
         refresh(self._state, self._names, means, True)
         return means
 
@@ -183,7 +186,8 @@ class _Comparing:
         lengths = np.sqrt(np.einsum("ij,ij->i", means, means, dtype=np.float64))
         longest = float(lengths[state.status[self._names] != GONE].max(initial=0))
         rank = means.shape[1]
-        for part in parts(len(rows), max(1, _AT_A_TIME // max(len(self._names), 1))):
+        held = at_a_time(_AT_A_TIME, 4)
+        for part in parts(len(rows), max(1, held // max(len(self._names), 1))):
             places = self._place_of[rows[part]]
             left = means[places].copy()
             left[:, state.n_positive[0] :] *= -1

@@ -18,7 +18,8 @@ from fewpairs.errors import InputError
 from fewpairs.factored.embedding import symmetric_map
 from fewpairs.factored.matrix import FactoredMatrix
 from fewpairs.factored.squares import ANCHORS, Squares
-from fewpairs.numerics import exponent, parts
+from fewpairs.files.scratch import is_on_disk, tall_beside
+from fewpairs.numerics import exponent, parts, tall_times
 
 #: A guide's squares are added up exactly, as products of two coordinates, up to so many products.
 _MOST_PRODUCTS = 1000
@@ -81,10 +82,11 @@ def sums_of(matrix: FactoredMatrix, *, sign: int = 1, factored: Signed | None = 
     held = matrix.known.columns
     vectors, signature = factored_part(matrix) if factored is None else factored
     order = np.argsort(-sign * signature, kind="stable")  # the positive ones first
-    vectors = np.ascontiguousarray(vectors[:, order])
+    vectors = _copied(matrix, vectors, order)
     n_positive = int((sign * signature > 0).sum())
     vectors[held.index] = 0
-    lines = sign * held.values
+    lines = _copied(matrix, held.values, slice(None))
+    lines *= sign
     lines[held.index, np.arange(len(held.index))] = 0  # the diagonal, which nobody reads
     rows, columns, values = matrix.known.in_both_orders().outside_lines()
     apart = rows != columns
@@ -93,8 +95,9 @@ def sums_of(matrix: FactoredMatrix, *, sign: int = 1, factored: Signed | None = 
     sizes = [(2, vectors), (1, lines), (1, values)]
     power = max((times * exponent(some) for times, some in sizes if some.any()), default=0)
     power += power % 2
-    vectors = np.ldexp(vectors, -power // 2)
-    lines, values = np.ldexp(lines, -power), np.ldexp(values, -power)
+    np.ldexp(vectors, -power // 2, out=vectors)
+    np.ldexp(lines, -power, out=lines)
+    values = np.ldexp(values, -power)
     lines[held.index] /= 2
     signs = np.where(np.arange(vectors.shape[1]) < n_positive, 1.0, -1.0)
     for part in parts(len(rows), 2**16):
@@ -111,6 +114,15 @@ def sums_of(matrix: FactoredMatrix, *, sign: int = 1, factored: Signed | None = 
         corrections=sparse.data,
         power=power,
     )
+
+
+def _copied(matrix: FactoredMatrix, tall: FloatArray, columns: IntArray | slice) -> FloatArray:
+    """Return columns of a tall array in double precision, on disk if the factors are there."""
+    width = len(np.arange(tall.shape[1])[columns])
+    copy = tall_beside(matrix.left, len(tall), width, np.float64)
+    for part in parts(len(tall)):
+        copy[part] = tall[part][:, columns]
+    return copy
 
 
 def adds_up_exactly(matrix: FactoredMatrix) -> bool:
@@ -135,7 +147,10 @@ def factored_part(matrix: FactoredMatrix) -> Signed:
         cores.append(core)
     left, core = np.hstack(tall) if len(tall) > 1 else tall[0], block_diag(*cores)
     ready = symmetric_map(left, core)
-    return left @ ready.matrix, ready.signature
+    out = None
+    if is_on_disk(left):
+        out = tall_beside(left, len(left), ready.matrix.shape[1], np.float64)
+    return tall_times(left, ready.matrix, out), ready.signature
 
 
 def _few(part: Squares) -> bool:
@@ -161,7 +176,7 @@ def _products(part: Squares) -> tuple[FloatArray, FloatArray, FloatArray]:
 def _refuse_holes(matrix: FactoredMatrix) -> None:
     factors = {"left factor": matrix.left, "core": matrix.core, "right factor": matrix.right}
     for name, array in factors.items():
-        bad = int((~np.isfinite(array)).sum())
+        bad = sum(int((~np.isfinite(array[part])).sum()) for part in parts(len(array), 2**16))
         if bad:
             raise InputError(
                 f"the {name} has {bad:,} entries that are no finite numbers.",
