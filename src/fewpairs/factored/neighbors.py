@@ -141,7 +141,7 @@ def _nearest_within(
     """Spend a budget on the most promising, in rounds."""
     if index is not None:
         return Ranking(*search_row(matrix, index, k, budget))
-    indices, similarities, spent = search(matrix, one_item(item), k, budget)
+    indices, similarities, spent, _ = search(matrix, one_item(item), k, budget)
     there = indices[0] >= 0
     return Ranking(indices[0, there], similarities[0, there], spent)
 
