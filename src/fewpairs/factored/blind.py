@@ -30,7 +30,7 @@ class Left:
     @property
     def each(self) -> int:
         """Pairs that are left of each row."""
-        return self.width - self.asked.shape[1]
+        return int(self.width - self.asked.shape[1])
 
     @property
     def count(self) -> int:
