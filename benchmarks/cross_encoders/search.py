@@ -9,8 +9,8 @@ users have beside them. Two settings, every method with the same number of evalu
 
 Rivals: the bi-encoder's best, scored (retrieve and re-rank); ANNCUR, fixed anchor items, half of
 what is spent, then re-ranking (Yadav et al. 2022), as published and with a ridge; ADACUR, anchor
-items in five rounds by the scores so far (Yadav et al. 2023), with a random first round and the
-pseudo-inverse, and as it does best here: the bi-encoder's first, and a ridge. Writes
+items in rounds by the scores so far (Yadav et al. 2023): five, with a random first one and the
+pseudo-inverse, and as it does best here: two, the bi-encoder's first, and a ridge. Writes
 docs/tables/search.md. Takes about ten minutes on one core.
 
     FEWPAIRS_DATA=… python -m benchmarks.cross_encoders.search [--quick]
@@ -99,7 +99,7 @@ def of_queries(whole: np.ndarray, X: np.ndarray, seed: int) -> dict[tuple, dict[
             ),
             "ADACUR": each(lambda row, _, b=budget: adaptive(row, rows, random, b)),
             "ADACUR, at its best": each(
-                lambda row, first, b=budget: adaptive(row, rows, first, b, ridge=0.1)
+                lambda row, first, b=budget: adaptive(row, rows, first, b, ridge=0.1, rounds=2)
             ),
             "ours, no guide": ours("", budget),
             "ours, one round": ours("guide", budget, rounds=1),

@@ -118,7 +118,7 @@ def of_queries(matrix: np.ndarray, evaluations: int, seeds: range) -> tuple[floa
 def main() -> None:
     options = arguments(__doc__).parse_args()
     need_data()
-    seeds = range(1 if options.quick else 3)
+    seeds = range(1 if options.quick else 5)
     rows, query_rows, exact_rows = [], [], []
 
     def with_candidates(title: str, matrix: np.ndarray, *, square: bool = True) -> None:

@@ -33,10 +33,16 @@ def fixed(
 
 
 def adaptive(
-    row: np.ndarray, rows: np.ndarray, first: np.ndarray, budget: int, *, ridge: float = 0.0
+    row: np.ndarray,
+    rows: np.ndarray,
+    first: np.ndarray,
+    budget: int,
+    *,
+    ridge: float = 0.0,
+    rounds: int = 5,
 ) -> np.ndarray:
-    """ADACUR: five rounds, each on the best by what was evaluated before."""
-    steps = [len(part) for part in np.array_split(np.arange(budget), min(5, budget))]
+    """ADACUR: some rounds, each on the best by what was evaluated before."""
+    steps = [len(part) for part in np.array_split(np.arange(budget), min(rounds, budget))]
     taken = first[: steps[0]]
     for step in steps[1:]:
         scores = _expected(rows, taken, row[taken], ridge)

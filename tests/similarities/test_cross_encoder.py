@@ -647,3 +647,12 @@ def test_positions_that_are_behind_the_padding_are_fewer():
     assert most("roberta", 512) == 512
     with pytest.raises(InputError, match="512 tokens"):
         most("roberta", 513)
+
+
+def test_a_model_with_too_few_answers_is_told():
+    class Short:
+        def predict(self, pairs):
+            return [1.0]
+
+    with pytest.raises(SimilarityError, match=r"returned the shape \(1, 1\) for 3 pairs"):
+        fp.score_pairs(fp.CrossEncoder(Short(), symmetric=None), ["a", "b", "c"], ["d", "e", "f"])

@@ -116,9 +116,10 @@ class Recall:
         drawn = f"among {self.blind:,} pairs drawn blindly"
         if not self.blind:
             return "no pairs were drawn blindly"
+        what = "match" if self.of == "matches" else "neighbour"
         if not self.met:
-            return f"no match {drawn}"
-        met = _counted(self.met, "match" if self.of == "matches" else "neighbour")
+            return f"no {what} {drawn}"
+        met = _counted(self.met, what)
         if self.examples is not None:  # all of them lie outside of the candidates
             return f"{met} {drawn} outside of them"
         return f"of {met} {drawn}, {self.missed:,} had been missed"

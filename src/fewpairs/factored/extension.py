@@ -9,12 +9,13 @@ import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray, RandomState, SingleArray, generator, is_whole
 from fewpairs.error.afresh import judge_afresh
-from fewpairs.errors import InputError
+from fewpairs.errors import InputError, SimilarityError
 from fewpairs.factored.completion import complete_lines
 from fewpairs.factored.source import Grown
 from fewpairs.files.scratch import lengthened
 from fewpairs.items.ids import longer_ids
 from fewpairs.items.items import as_items
+from fewpairs.oracle.holes import stand_ins
 from fewpairs.oracle.known import Known, Lines
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from fewpairs.factored.squares import Squares
 
 
+#: Old items whose lines say what stands in for a pair without a value.
+_OLD_ITEMS = 2000
 #: Columns whose entries say whether completed lines are to be trusted.
 _ENTRIES = 200
 
@@ -62,11 +65,17 @@ def extended(
     new = as_items(new_items, records=bool(getattr(source.similarity, "takes_records", False)))
     names = longer_ids(source.ids, ids, new)
     grown = source.compare(new, most=most, n_jobs=n_jobs, progress=progress)
-    rows = rows_of_new(matrix, grown, guide)
+    skipped = grown.skipped
+    vectors = vectors_of_new(grown, guide)
+    grown = stood_in(matrix, grown, vectors)
+    rows = _rows_of(matrix, grown, vectors)
     own, spent = None, grown.evaluations
     if matrix.known.diagonal is not None and (most is None or grown.own_is_free):
         own, more = grown.own()
         spent += more
+        gone = np.flatnonzero(np.isnan(own))
+        own[gone] = matrix.known.diagonal.mean()
+        skipped = np.concatenate([skipped, np.stack([gone, gone], axis=1) + grown.forth_start])
     longer = _with_lines if most is None else _with_entries
     known = longer(matrix.known, grown, own)
     left = known.columns.values
@@ -94,6 +103,7 @@ def extended(
         "source": replace(grown.source, journal=None, tally=None, ids=names),
         "evaluations": matrix.evaluations + spent,
         "error": None,
+        "skipped": np.concatenate([matrix.skipped, skipped]),
     }
 
 
@@ -137,12 +147,69 @@ def landmarks_for(source: Source, evaluations: int | None) -> int | None:
 
 def rows_of_new(matrix: Factors, grown: Grown, guide: Any = None) -> NewRows:
     """Return the rows of both factors; entries with landmarks that were not asked are predicted."""
+    vectors = vectors_of_new(grown, guide)
+    return _rows_of(matrix, stood_in(matrix, grown, vectors), vectors)
+
+
+def vectors_of_new(grown: Grown, guide: Any) -> SingleArray | None:
+    """Return the guide's vectors of new items, where a guide was followed."""
+    source = grown.source
+    return None if source.guide is None else source.guide.vectors_of(grown.new, guide, source.items)
+
+
+def stood_in(matrix: Factors, grown: Grown, vectors: SingleArray | None) -> Grown:
+    """Return new items of which all pairs have a value, as old items' lines suggest it."""
+    if not len(grown.skipped):
+        return grown
+    for lines in (grown.forth, grown.forth if grown.back is None else grown.back):
+        nothing = np.flatnonzero(np.isnan(lines.values).all(axis=1))
+        if len(nothing):
+            raise SimilarityError(
+                f"new item {nothing[0]} has no value with any of {len(lines.index)} landmarks.",
+                "All of its entries would be made up.",
+                "Leave it out, or mend what fails, and call again; the matrix is as it was.",
+            )
+    forth = _stand_ins(matrix, grown, vectors, across=False)
+    if grown.back is None:
+        return grown.filled(forth, None)
+    if matrix.right is matrix.left:
+        return grown.filled(forth, forth)
+    back = _stand_ins(matrix, grown, vectors, across=True)
+    if grown.source.symmetric:  # each has its own landmarks filled
+        forth, back = np.where(np.isnan(forth), back, forth), np.where(np.isnan(back), forth, back)
+    return grown.filled(forth, back)
+
+
+def _stand_ins(
+    matrix: Factors, grown: Grown, vectors: SingleArray | None, *, across: bool
+) -> FloatArray:
+    """Fill the gaps in new items' lines; what a guide says is taken off first, and put back."""
+    source = grown.source
+    lines = grown.back if across else grown.forth
+    landmarks = source.right_landmarks if across else source.left_landmarks
+    tall, other = (matrix.right, matrix.left) if across else (matrix.left, matrix.right)
+    assert lines is not None  # noqa: S101 - the caller looked
+    assert landmarks is not None  # noqa: S101 - they were compared
+    # Factors and lines may have the landmarks in different orders.
+    there = np.flatnonzero(lines.hold(landmarks))
+    places = lines.place[landmarks[there]]
+    unit = float(np.ldexp(1.0, -source.power))
+    said = np.zeros((len(lines.values), len(there)))
+    if source.guide is not None and vectors is not None:
+        marks = other[landmarks, len(landmarks) : -1] / unit
+        said = unit * source.guide.said(vectors, marks[there])
+    new = np.ldexp(lines.values[:, places], source.power) - said
+    old = tall[:: max(1, len(tall) // _OLD_ITEMS), there]
+    filled = stand_ins(np.vstack([old, new]))[len(old) :] + said
+    values = lines.values.copy()
+    values[:, places] = np.ldexp(filled, -source.power)
+    return np.where(np.isnan(lines.values), values, lines.values)
+
+
+def _rows_of(matrix: Factors, grown: Grown, vectors: SingleArray | None) -> NewRows:
     source = grown.source
     assert source.left_landmarks is not None  # noqa: S101 - they were compared
     assert source.right_landmarks is not None  # noqa: S101 - they were compared
-    vectors = None
-    if source.guide is not None:
-        vectors = source.guide.vectors_of(grown.new, guide, source.items)
     left = _side(matrix, grown.left, vectors, source, across=False)
     right = None
     if matrix.right is not matrix.left and grown.back is not None:

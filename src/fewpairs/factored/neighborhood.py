@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
+from fewpairs.error.recall import Recall
 from fewpairs.files.results import Tabular
 from fewpairs.items.ids import Names
 from fewpairs.items.items import Items
@@ -33,6 +34,8 @@ class Neighbors(_Neighbors, Tabular):
         It unpacks into these two.
     evaluations : int
         What it took to find them.
+    recall : Recall or None
+        The share of the true neighbours among them, where `search` was asked to state it.
 
     Examples
     --------
@@ -45,6 +48,7 @@ class Neighbors(_Neighbors, Tabular):
 
     _with_texts: ClassVar[bool] = True
     evaluations: int = 0
+    recall: Recall | None = None
     _names: Names | None = None
     _items: Items | None = None
     _queries: Names | None = None
@@ -58,10 +62,11 @@ class Neighbors(_Neighbors, Tabular):
         names: Names | None = None,
         items: Items | None = None,
         queries: Names | None = None,
+        recall: Recall | None = None,
     ) -> Self:
         """Make a pair that knows its price, and what its indices stand for."""
         self = super().__new__(cls, indices, similarities)
-        self.evaluations = evaluations
+        self.evaluations, self.recall = evaluations, recall
         self._names, self._items, self._queries = names, items, queries
         return self
 
@@ -119,5 +124,6 @@ class Neighbors(_Neighbors, Tabular):
         rows = [(f"{s:.3f}", name) for s, name in zip(table["similarity"], said, strict=True)]
         more = len(rows) - _SHOWN
         note = f"and {more:,} more: .to_pandas()" if more > 0 else ""
+        note = "; ".join(filter(None, [note, "" if self.recall is None else str(self.recall)]))
         spent = f"{self.evaluations:,} evaluations" if self.evaluations else "no evaluations"
         return card(f"{len(rows):,} neighbours, {spent}", rows[:_SHOWN], note=note)

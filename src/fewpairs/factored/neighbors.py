@@ -141,7 +141,7 @@ def _nearest_within(
     """Spend a budget on the most promising, in rounds."""
     if index is not None:
         return Ranking(*search_row(matrix, index, k, budget))
-    indices, similarities, spent = search(matrix, one_item(item), k, budget)
+    indices, similarities, spent, _ = search(matrix, one_item(item), k, budget)
     there = indices[0] >= 0
     return Ranking(indices[0, there], similarities[0, there], spent)
 
@@ -170,7 +170,8 @@ def _scores_of_new(matrix: Answers, item: Any) -> tuple[FloatArray, FloatArray, 
     grown = matrix.source.compare(one_item(item))
     scores = predicted(matrix, rows_of_new(matrix, grown))[0]
     columns = grown.columns(matrix.known.columns)
-    scores[columns.index] = columns.values[-1]
+    mine = columns.values[-1]
+    scores[columns.index] = np.where(np.isnan(mine), -np.inf, mine)  # nobody's neighbour
     exact = np.full(len(scores), np.nan)
     exact[grown.forth.index] = grown.forth.values[-1]
     return scores, exact, grown.evaluations

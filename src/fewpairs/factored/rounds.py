@@ -36,6 +36,8 @@ class Rounds:
     ----------
     answers : list of (places, values)
         Everything that was answered, also before a fault.
+    unread, skipped : int
+        Pairs that there was nothing left to pay with, and those without a value.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class Rounds:
         self._before = 0
         self._oracle: Oracle | None = None
         self.answers: list[tuple[IntArray, FloatArray]] = []
+        self.unread = self.skipped = 0
 
     @property
     def evaluations(self) -> int:
@@ -73,19 +76,28 @@ class Rounds:
         ndarray of shape (r, c)
             NaN for what was skipped, and for what there is nothing left to pay with.
         """
-        oracle, columns = self._opened(places)
         # The most promising of each row come first, should there not be enough for all.
-        i = np.tile(rows, places.shape[1])
-        j = np.searchsorted(columns, places.T.ravel())
-        values = np.full(len(i), np.nan)
-        some = self._affordable(oracle, i, j)
-        try:
-            values[some] = oracle.entries(i[some], j[some])
-        finally:
-            told = oracle.answered(i, j)
-            known = ~np.isnan(told)
-            self.answers.append((places.T.ravel()[known], told[known]))
+        values = self._asked(np.tile(rows, places.shape[1]), places.T.ravel(), within=True)
         return values.reshape(places.shape[::-1]).T
+
+    def beside(self, rows: IntArray, places: IntArray) -> FloatArray:
+        """Evaluate single pairs, beside what all of it may cost; NaN for what was skipped."""
+        return self._asked(rows, places, within=False)
+
+    def _asked(self, rows: IntArray, places: IntArray, *, within: bool) -> FloatArray:
+        oracle, columns = self._opened(places)
+        j = np.searchsorted(columns, places)
+        values = np.full(len(rows), np.nan)
+        some = self._affordable(oracle, rows, j) if within else np.arange(len(rows))
+        try:
+            values[some] = oracle.entries(rows[some], j[some])
+        finally:
+            told = oracle.answered(rows, j)
+            known = ~np.isnan(told)
+            self.answers.append((places[known], told[known]))
+        self.unread += len(rows) - len(some)
+        self.skipped += int(np.isnan(values[some]).sum())
+        return values
 
     def _opened(self, places: IntArray) -> tuple[Oracle, IntArray]:
         """Return an oracle that has these columns, and which columns it has."""

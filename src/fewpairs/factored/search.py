@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fewpairs.arrays import FloatArray, IntArray, is_whole
+from fewpairs.arrays import FloatArray, IntArray, RandomState, generator, is_whole
+from fewpairs.error.recall import Recall
 from fewpairs.errors import InputError
+from fewpairs.factored.blind import Left, look_again
 from fewpairs.factored.extension import NewRows, rows_of_new, squares_of_new
 from fewpairs.factored.rounds import Rounds
 from fewpairs.numerics import largest, parts
@@ -44,6 +46,16 @@ def check_search(k: Any, budget: Any, rounds: Any) -> None:
         )
 
 
+def check_blind(blind: Any) -> None:
+    """Refuse what is no number of pairs."""
+    if not is_whole(blind) or blind < 0:
+        raise InputError(
+            f"blind is {blind!r}.",
+            "It is the number of pairs that are drawn to state the recall by, of all queries.",
+            "Pass a whole number; 0 states nothing.",
+        )
+
+
 def search(
     matrix: Answers,
     queries: Any,
@@ -51,10 +63,12 @@ def search(
     budget: int | str,
     *,
     rounds: int = ROUNDS,
+    blind: int = 0,
+    random_state: RandomState = None,
     guide: Any = None,
     n_jobs: int = 1,
     progress: Any = None,
-) -> tuple[IntArray, FloatArray, int]:
+) -> tuple[IntArray, FloatArray, int, Recall | None]:
     """Find the best columns of new rows; see `FactoredMatrix.search`.
 
     Returns
@@ -62,13 +76,16 @@ def search(
     indices, similarities : ndarray of shape (queries, k)
         Best first; -1 and NaN where fewer than k have a value.
     evaluations : int
+    recall : Recall or None
     """
     source = matrix.source
     grown = None
+    check_blind(blind)
     if isinstance(budget, str):  # of all of them together
         check_search(k, 1, rounds)
         grown = source.compare(queries, most=0)
-        budget = in_evaluations(matrix, budget) // max(len(grown.new), 1)
+        room = in_evaluations(matrix, budget) - int(blind) * source.price_of_entry
+        budget = max(room, 0) // max(len(grown.new), 1)
     else:
         check_search(k, budget, rounds)
     source.refuse_without_landmarks()
@@ -90,6 +107,7 @@ def search(
     likeness = Likeness.of(matrix)
     places = np.empty((len(grown.new), k), dtype=np.int64)
     values = np.empty((len(grown.new), k))
+    every = np.empty((len(grown.new), count if blind else 0), dtype=np.int64)
     for part in parts(len(grown.new), max(1, min(_MOST_ROWS, _BLOCK // max(width, 1)))):
         some = np.arange(part.start, part.stop)
         # Without a guide a new row is expected to be as the known ones are in the mean.
@@ -97,7 +115,12 @@ def search(
         nothing = Seen(np.empty((len(some), 0), dtype=np.int64), np.empty((len(some), 0)))
         found = _by_rounds(prior, likeness, count, rounds, partial(asked.evaluate, some), nothing)
         places[part], values[part] = found.best(k)
-    return places, values, asked.evaluations
+        every[part] = found.places[:, : every.shape[1]]
+    recall = None
+    if blind and len(grown.new):
+        rng = generator(random_state)
+        recall = look_again(asked, Left(every, width), (places, values), int(blind), rng)
+    return places, values, asked.evaluations, recall
 
 
 def in_evaluations(matrix: Answers, budget: int | str) -> int:

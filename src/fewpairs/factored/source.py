@@ -121,12 +121,13 @@ class Source:
             return self._compare_row(items, new, most, n_jobs, progress)
         of_left, of_right = self.left_landmarks[:most], self.right_landmarks[:most]
         landmarks = np.union1d(of_left, of_right)
-        ask = partial(self.asking, n_jobs=n_jobs, progress=progress)
+        ask = partial(self.asking, n_jobs=n_jobs, progress=progress, skips=True)
         if similarity.symmetric:
             oracle = ask(new, others=items.subset(landmarks))
             forth = back = oracle.columns(np.arange(len(landmarks)))
             spent = oracle.evaluations
             forth_at = back_at = landmarks
+            gone = back_gone = oracle.skipped
         else:
             forth_at, back_at = np.unique(of_left), np.unique(of_right)
             to, of = items.subset(forth_at), items.subset(back_at)
@@ -135,10 +136,11 @@ class Source:
             again = ask(of, others=new)
             back = again.rows(np.arange(len(back_at))).T
             spent = there.evaluations + again.evaluations
+            gone, back_gone = there.skipped, again.skipped[:, ::-1]
         return Grown(
             source=replace(self, items=items.joined(new)),
-            forth=Lines.of(forth_at, forth, len(items)),
-            back=Lines.of(back_at, back, len(items)),
+            forth=Lines.of(forth_at, without(forth, gone), len(items)),
+            back=Lines.of(back_at, without(back, back_gone), len(items)),
             new=new,
             evaluations=spent,
         )
@@ -179,8 +181,8 @@ class Source:
         assert self.left_landmarks is not None  # noqa: S101 - the caller looked
         landmarks = self.left_landmarks[:most]
         to = others.subset(landmarks)
-        oracle = self.asking(new, to, n_jobs=n_jobs, progress=progress)
-        forth = oracle.columns(np.arange(len(landmarks)))
+        oracle = self.asking(new, to, n_jobs=n_jobs, progress=progress, skips=True)
+        forth = without(oracle.columns(np.arange(len(landmarks))), oracle.skipped)
         return Grown(
             source=replace(self, items=items.joined(new)),
             forth=Lines.of(landmarks, forth, len(others)),
@@ -192,7 +194,7 @@ class Source:
     def oracle(self, *, n_jobs: int = 1) -> Oracle:
         """Return an oracle of all items, which remembers nothing."""
         others = None if self.square else self.across("an error")
-        return self.asking(self._items("an error"), others, n_jobs=n_jobs)
+        return self.asking(self._items("an error"), others, n_jobs=n_jobs, skips=True)
 
     def asking(
         self,
@@ -276,13 +278,34 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class Grown:
-    """New items compared with the landmarks."""
+    """New items compared with the landmarks; NaN for pairs that were skipped."""
 
     source: Source
     forth: Lines  # new item first, landmark second
     back: Lines | None  # landmark first, new item second; None where only rows are new
     new: Items
     evaluations: int
+
+    @property
+    def skipped(self) -> IntArray:
+        """Pairs without a value, as positions in the larger matrix."""
+        found = [_gaps(self.forth, self.forth_start)]
+        if self.back is not None and not self.source.symmetric:
+            found.append(_gaps(self.back, self.back.width)[:, ::-1])
+        return np.concatenate(found)
+
+    @property
+    def forth_start(self) -> int:
+        """Position of the first new row."""
+        assert self.source.items is not None  # noqa: S101 - the new ones are among them
+        return len(self.source.items) - len(self.new)
+
+    def filled(self, forth: FloatArray, back: FloatArray | None) -> Grown:
+        """Return the same with values for all pairs."""
+        with_forth = replace(self, forth=replace(self.forth, values=forth))
+        if self.back is None or back is None:
+            return with_forth
+        return replace(with_forth, back=replace(self.back, values=back))
 
     @property
     def left(self) -> FloatArray:
@@ -309,9 +332,14 @@ class Grown:
         return Oracle(self.new, self.source.similarity, resumable=False).planner.diagonal_known
 
     def own(self) -> tuple[FloatArray, int]:
-        """Return the new items' self-similarities, evaluated unless declared, and their price."""
-        oracle = self.source.asking(self.new)
-        return oracle.diagonal(), oracle.evaluations
+        """Return the new items' self-similarities, evaluated unless declared, and their price.
+
+        NaN for those that were skipped.
+        """
+        oracle = self.source.asking(self.new, skips=True)
+        values = oracle.diagonal().copy()
+        values[oracle.skipped[:, 0]] = np.nan
+        return values, oracle.evaluations
 
     def columns(self, old: Lines) -> Lines:
         """Lengthen known columns by the new items."""
@@ -331,6 +359,20 @@ def only_row(oracle: Oracle) -> FloatArray:
     values = oracle.rows([0]).flatten()
     values[oracle.skipped[:, 1]] = np.nan
     return values
+
+
+def without(values: FloatArray, skipped: IntArray) -> FloatArray:
+    """Return values with NaN where only a stand-in is known."""
+    if not len(skipped):
+        return values
+    result = values.copy()
+    result[skipped[:, 0], skipped[:, 1]] = np.nan
+    return result
+
+
+def _gaps(lines: Lines, start: int) -> IntArray:
+    rows, places = np.nonzero(np.isnan(lines.values))
+    return np.stack([rows + start, lines.index[places]], axis=1)
 
 
 def one_item(item: Any) -> Items:

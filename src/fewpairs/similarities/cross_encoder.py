@@ -167,6 +167,12 @@ class CrossEncoder(Similarity):
                 "Pass label=…, the position of the number that is meant.",
             )
         values = np.asarray(self._activation(logits), dtype=np.float64)
+        if len(left) and (values.ndim == 0 or len(values) != len(left)):
+            raise SimilarityError(
+                f"the model returned the shape {values.shape} for {len(left)} pairs.",
+                "There is one answer for each pair.",
+                "Mend its predict, which gets a list of pairs.",
+            )
         return values.reshape(len(left), -1)[:, self._label or 0]
 
 

@@ -67,11 +67,10 @@ class Cores:
         are kept in single precision.
         """
         ridges = np.maximum(RIDGES, least_ridge)
-        gap = max(gap, 0.0)
         left, values, right = _decomposed(crossing, symmetric=symmetric)
         largest = float(np.abs(values).max(initial=0)) or 1.0
         families = []
-        for eta in NUGGETS if gap > 0 else NUGGETS[:1]:
+        for eta in NUGGETS if gap else NUGGETS[:1]:
             shifted = values - eta * gap  # of a symmetric matrix; its eigenvectors stay
             if not symmetric and eta:
                 reduced = crossing - eta * gap * np.eye(*crossing.shape)

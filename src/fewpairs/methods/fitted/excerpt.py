@@ -5,45 +5,20 @@ They are few beside all items, and what guides say of them is worked out once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
-from fewpairs.methods.fitted.cores import Cores, gap_of
+from fewpairs.methods.fitted.cores import gap_of
 from fewpairs.methods.fitted.guide_terms import GuideTerms
-from fewpairs.methods.fitted.predictors import (
-    Items,
-    Kernel,
-    Lines,
-    Pairs,
-    Predictors,
-    less_nugget,
-    mean_square,
-)
+from fewpairs.methods.fitted.predictors import Lines, Pairs
+from fewpairs.methods.fitted.problems import Alike, Problem
 from fewpairs.methods.fitted.stage import Stage
 from fewpairs.methods.fitted.weights import FOLDS
 
 #: Rows of held-out columns that are predicted.
 _ROWS = 300
-
-
-class Variant(NamedTuple):
-    """One kernel: β of each guide's vectors, the nugget as a share of the gap, the ridges λ."""
-
-    betas: tuple[float, ...]
-    eta: float
-    ridges: tuple[float, ...]
-
-
-class Alike(NamedTuple):
-    """Inner products of a guide's vectors, of items of one side with landmarks of that side."""
-
-    left: FloatArray
-    right: FloatArray
-    of_rows: FloatArray  # the rows' landmarks with each other
-    of_columns: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,14 +95,18 @@ class Excerpt:
         )
         return Lines(left, left if self.symmetric else right, crossing)
 
-    def spread(self, betas: tuple[float, ...]) -> FloatArray:
-        """Return β of each coordinate of all guides' vectors."""
-        widths = [mine.stop - mine.start for mine in self.slices]
-        return np.repeat(np.asarray(betas), widths)
+    def every(self, step: int) -> Excerpt:
+        """Return the same with the first of so many pairs, again and again."""
+        rows, columns = self.pairs
+        return replace(self, pairs=Pairs(rows[::step], columns[::step]))
 
     def gap(self, lines: Lines) -> float:
-        """Return the mean of the diagonal less that of the rest, if positive."""
-        return max(gap_of(lines.crossing), 0.0) if self.square else 0.0
+        """Return the mean of the diagonal less that of the rest.
+
+        Of residual lines it may be negative: an item's product with itself is 1, and that much is
+        taken off its own entry.
+        """
+        return gap_of(lines.crossing) if self.square else 0.0
 
     def whole(self) -> Problem:
         """Return the tuning pairs, predicted from all landmarks."""
@@ -147,86 +126,6 @@ class Excerpt:
             kept = np.setdiff1d(every, held)
             result.append(Problem(self, kept, kept, held))
         return result
-
-
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """Entries that are predicted from some landmarks: tuning pairs, or columns of those held out.
-
-    Parameters
-    ----------
-    excerpt : Excerpt
-    kept_rows, kept : ndarray
-        Places of the landmarks that are used.
-    held : ndarray or None
-        Places of the columns' landmarks that are predicted; None for the tuning pairs.
-    """
-
-    excerpt: Excerpt
-    kept_rows: IntArray
-    kept: IntArray
-    held: IntArray | None
-
-    def part(self, lines: Lines) -> Lines:
-        """Return those of the lines that take part here."""
-        if self.held is None:
-            return lines
-        left = lines.left[np.ix_(self.excerpt.rows, self.kept)]
-        right = lines.crossing[np.ix_(self.kept_rows, self.held)].T
-        return Lines(left, right, lines.crossing[np.ix_(self.kept_rows, self.kept)])
-
-    def predictors(self, lines: Lines, gap: float, variant: Variant) -> tuple[Predictors, Items]:
-        """Make the kernel of a variant from residual lines; return it with the items in it."""
-        e, mine = self.excerpt, self.part(lines)
-        left, right, of_rows, of_columns = self._alike(variant.betas)
-        nugget = variant.eta * gap
-        crossing = less_nugget(mine.crossing, nugget)
-        ridges = np.asarray(variant.ridges)
-        rows = columns = Kernel.of(crossing, of_rows, mean_square(mine.left), ridges)
-        if not e.symmetric:
-            columns = Kernel.of(crossing.T, of_columns, mean_square(mine.right), ridges)
-        made = rows.items(mine.left, left)
-        same = mine.right is mine.left and e.symmetric
-        across = made if same else columns.items(mine.right, right)
-        return Predictors(rows, columns, nugget), Items(made, across)
-
-    def _alike(self, betas: tuple[float, ...]) -> Alike:
-        """Return the weighted sum of what the guides find alike, of what takes part here."""
-        total = [
-            sum((b * part for b, part in zip(betas, parts, strict=True) if b), np.zeros(()))
-            for parts in zip(*self.excerpt.alike, strict=True)
-        ]
-        if self.held is None:
-            return Alike(*total)
-        left, _, of_rows, of_columns = (np.atleast_2d(part) for part in total)
-        return Alike(
-            left[np.ix_(self.excerpt.rows, self.kept_rows)],
-            of_columns[np.ix_(self.held, self.kept)],
-            of_rows[np.ix_(self.kept_rows, self.kept_rows)],
-            of_columns[np.ix_(self.kept, self.kept)],
-        )
-
-    def predicted(self, predictors: Predictors, items: Items, lines: Lines) -> FloatArray:
-        """Return what predictors say of the entries, from lines of any matrix."""
-        mine = self.part(lines)
-        if self.held is None:
-            return predictors.at(items, mine, self.excerpt.pairs)
-        return predictors.block(items, mine).reshape(predictors.count, -1).T
-
-    def by_cores(self, cores: Cores, lines: Lines) -> FloatArray:
-        """Return what cores say of the entries."""
-        mine = self.part(lines)
-        if self.held is None:
-            return cores.pair_predictions(mine.left, mine.right, *self.excerpt.pairs)
-        rows, columns = (
-            p.ravel() for p in np.indices((len(mine.left), len(mine.right))).astype(np.int64)
-        )
-        return cores.pair_predictions(mine.left, mine.right, rows, columns)
-
-    def truth(self, lines: Lines) -> FloatArray:
-        """Return the entries of held-out columns."""
-        assert self.held is not None  # noqa: S101 - values of pairs are the caller's
-        return np.asarray(lines.left[np.ix_(self.excerpt.rows, self.held)]).ravel()
 
 
 def _alike(

@@ -15,16 +15,20 @@ import numpy as np
 
 from fewpairs.arrays import FloatArray
 from fewpairs.methods.fitted.cores import Cores
-from fewpairs.methods.fitted.excerpt import Excerpt, Problem, Variant
-from fewpairs.methods.fitted.predictors import Lines
-from fewpairs.methods.fitted.weights import FOLDS, Normal, Tuning
+from fewpairs.methods.fitted.excerpt import Excerpt
+from fewpairs.methods.fitted.guided_core import Weighed, core_of
+from fewpairs.methods.fitted.predictors import Items, Lines, Predictors
+from fewpairs.methods.fitted.problems import Problem
+from fewpairs.methods.fitted.weights import FOLDS, Crossed, Normal, Tuning
 
 #: Ridges of all kernels that are weighed.
-_RIDGES = (1e-5, 1e-3, 1e-2, 1e-1)
+_RIDGES = np.array([1e-5, 1e-3, 1e-2, 1e-1])
 #: β of one of several guides, where the others are left out of the kernel.
 _ALONE = (0.1, 1.0)
 #: The kernel by which the terms' coefficients are found.
-_FIRST_BETA, _FIRST_RIDGES = 0.3, (1e-5, 1e-3, 1e-2)
+_FIRST_BETA, _FIRST_RIDGES = 0.3, np.array([1e-5, 1e-3, 1e-2])
+#: Two coefficients of each guide need no more pairs than this (twice as many at most).
+_COEFFICIENT_PAIRS = 1000
 #: Landmark folds count as much as this many tuning pairs.
 _FOLD_PAIRS = 300
 #: With fewer landmarks a fold predicts from next to nothing.
@@ -38,23 +42,23 @@ class Effort(NamedTuple):
 
     Attributes
     ----------
-    rounds : int
-        How often the coefficients of the terms are found: the first time with the lines as they
-        are, then with what is left of them.
     kernels : tuple of (float, float)
         β of the vectors and nugget η of each kernel.
     pairs : int
         Beside so many tuning pairs no folds are needed.
+    signed : bool
+        Whether weights may become negative where that gains.
     """
 
-    rounds: int
     kernels: tuple[tuple[float, float], ...]
     pairs: int
+    signed: bool
 
 
-FULL = Effort(2, ((0.1, 0.0), (0.3, 0.0), (1.0, 0.0), (3.0, 0.0), (1.0, 1.0)), 1000)
+#: Further β and nuggets change the error by less than 0.5 %.
+FULL = Effort(((0.1, 0.0), (1.0, 0.0), (1.0, 1.0)), 1000, signed=True)
 #: For a first look, which decides which pairs are bought.
-QUICK = Effort(1, ((0.3, 0.0), (1.0, 0.0)), 300)
+QUICK = Effort(((1.0, 0.0),), 300, signed=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +98,10 @@ class PairValues:
         """What they count beside the folds."""
         return len(self.values) / (len(self.values) + _FOLD_PAIRS)
 
+    def every(self, step: int) -> PairValues:
+        """Return the first of so many pairs, again and again."""
+        return PairValues(self.terms[::step], self.values[::step], self.weights[::step])
+
 
 def fit_guided(excerpt: Excerpt, pairs: PairValues, effort: Effort = FULL) -> Guided:
     """Find the coefficients of the terms, and weigh all predictors.
@@ -111,25 +119,20 @@ def fit_guided(excerpt: Excerpt, pairs: PairValues, effort: Effort = FULL) -> Gu
     few = len(pairs.values) < effort.pairs
     enough = len(excerpt.lines.crossing) >= _FEWEST_FOR_FOLDS
     folds = excerpt.folds(_FOLDS) if few and enough else []
-    b = np.zeros(pairs.terms.shape[1])
-    for _ in range(effort.rounds):
-        b = _coefficients(excerpt, folds, pairs, b)
+    step = max(1, len(pairs.values) // _COEFFICIENT_PAIRS)
+    b = _coefficients(excerpt.every(step), folds, pairs.every(step))
     return _stacked(excerpt, folds, pairs, b, effort)
 
 
-def _coefficients(
-    excerpt: Excerpt, folds: list[Problem], pairs: PairValues, b: FloatArray
-) -> FloatArray:
+def _coefficients(excerpt: Excerpt, folds: list[Problem], pairs: PairValues) -> FloatArray:
     """Regress what is left of K after prediction on what is left of the terms.
 
     A term that the predictors find by themselves needs no coefficient, whatever it is worth alone.
     """
-    lines = excerpt.residual(b)
-    gap = excerpt.gap(lines)
-    variant = Variant((_FIRST_BETA,) * len(excerpt.slices), 0.0, _FIRST_RIDGES)
+    betas = (_FIRST_BETA,) * len(excerpt.slices)
 
     def gram(problem: Problem, values: FloatArray, terms: FloatArray, w: FloatArray) -> FloatArray:
-        predictors, items = problem.predictors(lines, gap, variant)
+        predictors, items = problem.prepared(excerpt.lines, 0.0).predictors(betas, _FIRST_RIDGES)
         whole = [excerpt.lines, *excerpt.terms]
         left = np.stack(
             [
@@ -147,7 +150,7 @@ def _coefficients(
             truth, terms = _of_fold(excerpt, fold)
             free += gram(fold, truth, terms, np.ones(len(truth))) / len(folds)
         total = pairs.share * total + (1 - pairs.share) * free
-    best, least = b, np.inf
+    best, least = np.zeros(pairs.terms.shape[1]), np.inf
     for moments in total:
         own = moments[1:, 1:] + np.diag(1e-6 * np.diag(moments)[1:] + np.finfo(float).tiny)
         found = np.linalg.lstsq(own, moments[1:, 0])[0]
@@ -162,19 +165,29 @@ def _of_fold(excerpt: Excerpt, fold: Problem) -> tuple[FloatArray, FloatArray]:
     return fold.truth(excerpt.lines), terms
 
 
+class Variant(NamedTuple):
+    """One kernel: β of each guide's vectors, the nugget as a share of the gap."""
+
+    betas: tuple[float, ...]
+    eta: float
+
+
 def _variants(excerpt: Excerpt, gap: float, effort: Effort) -> list[Variant]:
     """Return the kernels: all guides alike, and of several guides each one alone."""
     count = len(excerpt.slices)
-    made = [
-        Variant((beta,) * count, eta, _RIDGES) for beta, eta in effort.kernels if gap > 0 or not eta
-    ]
+    made = [Variant((beta,) * count, eta) for beta, eta in effort.kernels if gap or not eta]
     if count > 1:
         alone = np.eye(count).tolist()
-        made += [
-            Variant(tuple(beta * x for x in one), 0.0, _RIDGES)
-            for one, beta in product(alone, _ALONE)
-        ]
+        made += [Variant(tuple(beta * x for x in one), 0.0) for one, beta in product(alone, _ALONE)]
     return made
+
+
+def _kernels(
+    problem: Problem, lines: Lines, gap: float, variants: list[Variant]
+) -> list[tuple[Predictors, Items]]:
+    """Make all kernels of a problem; those of one nugget share what lines say."""
+    prepared = {eta: problem.prepared(lines, eta * gap) for eta in {v.eta for v in variants}}
+    return [prepared[eta].predictors(betas, _RIDGES) for betas, eta in variants]
 
 
 def _stacked(
@@ -185,28 +198,26 @@ def _stacked(
     gap = excerpt.gap(lines)
     variants = _variants(excerpt, gap, effort)
     whole = excerpt.whole()
-    made = [whole.predictors(lines, gap, variant) for variant in variants]
+    made = _kernels(whole, lines, gap, variants)
     cores = Cores.of(lines.crossing, gap, symmetric=excerpt.symmetric)
     told = [pairs.terms, -pairs.terms]
     told += [whole.predicted(*one, lines) for one in made]
     told.append(whole.by_cores(cores, lines))
     free = _from_folds(excerpt, folds, lines, gap, variants) if folds else None
     tuning = Tuning(np.hstack(told), pairs.values, pairs.weights, free, pairs.share)
-    everyone = np.arange(tuning.predictions.shape[1])
-    weights = tuning.normal(everyone).non_negative()
+    weights, crossed = _weighed(tuning, signed=effort.signed)
     t = pairs.terms.shape[1]
-    core = np.zeros((1 + len(lines.crossing) + excerpt.x_marks.shape[1],) * 2)
     start = 2 * t
     nugget = total = 0.0
+    used = []
     for variant, (predictors, _) in zip(variants, made, strict=True):
         mine = weights[start : start + predictors.count]
         start += predictors.count
-        if not mine.any():  # most kernels are of no use beside the others
+        if not mine.any():  # a kernel may be of no use beside the others
             continue
-        betas = excerpt.spread(variant.betas)
-        marks = excerpt.x_marks * betas, excerpt.y_marks * betas
-        core += predictors.core(mine, lines.crossing, *marks)
+        used.append(Weighed(predictors, variant.betas, mine))
         nugget, total = nugget + mine.sum() * predictors.nugget, total + mine.sum()
+    core = core_of(used, lines.crossing, excerpt.x_marks, excerpt.y_marks, excerpt.slices)
     s = len(lines.crossing)
     core[:s, :s] += cores.combined(weights[start:])
     nugget += weights[start:].sum() * cores.nugget(weights[start:])
@@ -218,7 +229,7 @@ def _stacked(
         terms=weights[:t] - weights[t : 2 * t],
         core=core,
         nugget=float(nugget / total) if total else 0.0,
-        crossed=_crossed(tuning),
+        crossed=crossed,
     )
 
 
@@ -229,7 +240,7 @@ def _from_folds(
     for fold in folds:
         truth, terms = _of_fold(excerpt, fold)
         told = [terms, -terms]
-        told += [fold.predicted(*fold.predictors(lines, gap, v), lines) for v in variants]
+        told += [fold.predicted(*one, lines) for one in _kernels(fold, lines, gap, variants)]
         cores = Cores.of(fold.part(lines).crossing, gap, symmetric=excerpt.symmetric)
         told.append(fold.by_cores(cores, lines))
         every = np.hstack(told)
@@ -238,15 +249,13 @@ def _from_folds(
     return total.per(count)
 
 
-def _crossed(tuning: Tuning) -> FloatArray:
-    """Predict each fifth of the pairs by weights from the others."""
-    count = len(tuning.values)
-    order = np.arange(count)
-    fifths = [order[k::FOLDS] for k in range(min(FOLDS, count))]
-    everyone = np.arange(tuning.predictions.shape[1])
-    guessed = np.zeros(count)
+def _weighed(tuning: Tuning, *, signed: bool) -> tuple[FloatArray, FloatArray]:
+    """Return weights, and what non-negative ones from four fifths of the pairs say of the fifth."""
+    everyone, count = np.arange(tuning.predictions.shape[1]), len(tuning.values)
+    whole = tuning.normal(everyone)
+    weights = whole.non_negative()
     if count < 2 * FOLDS:
-        return guessed
-    for mine, normal in zip(fifths, tuning.normals_without(fifths, everyone), strict=True):
-        guessed[mine] = tuning.predictions[mine] @ normal.non_negative()
-    return guessed
+        return weights, np.zeros(count)
+    fifths = [np.arange(k, count, FOLDS) for k in range(FOLDS)]
+    crossed = Crossed(tuning, everyone, fifths, tuning.normals_without(fifths, everyone))
+    return crossed.signed(whole, weights) if signed else weights, crossed.guesses()

@@ -41,52 +41,69 @@ class Pairs(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Kernel:
-    """How items are made of the landmarks of one side: k(S, S) by its eigenvectors.
+class Likeness:
+    """How alike items are by their lines, whatever their vectors say: the same for all kernels.
 
     Attributes
     ----------
     to_lines : ndarray
         Lines of the landmarks, over the mean squared length of all items' lines.
+    landmarks : ndarray
+        Landmarks with each other.
+    items : ndarray
+        Items with the landmarks.
+    """
+
+    to_lines: FloatArray
+    landmarks: FloatArray
+    items: FloatArray
+
+    @classmethod
+    def of(cls, lines: FloatArray, items: FloatArray) -> Likeness:
+        """Compare lines of the landmarks, and of items with them."""
+        # Landmarks may have entries, as on a diagonal, where all other items have none.
+        scale = max(mean_square(items), np.finfo(float).eps * mean_square(lines))
+        to_lines = lines / scale
+        return cls(to_lines, lines @ to_lines.T, items @ to_lines.T)
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """How items are made of the landmarks of one side: k(S, S) by its eigenvectors.
+
+    Attributes
+    ----------
+    lines : Likeness
     basis : ndarray
         Eigenvectors.
     damped : ndarray of shape (ridges, s)
         1 / (κ + λκ₀) of the eigenvalues κ.
     """
 
-    to_lines: FloatArray
+    lines: Likeness
     basis: FloatArray
     damped: FloatArray
 
     @classmethod
-    def of(cls, lines: FloatArray, alike: FloatArray, scale: float, ridges: FloatArray) -> Kernel:
+    def of(cls, lines: Likeness, alike: FloatArray, ridges: FloatArray) -> Kernel:
         """Decompose k(S, S).
 
         Parameters
         ----------
-        lines : ndarray
-            Of the landmarks.
+        lines : Likeness
         alike : ndarray
             β·x·x' of the landmarks with each other.
-        scale : float
-            Mean squared length of all items' lines.
         ridges : ndarray
             λ, as shares of the largest eigenvalue.
         """
-        # Landmarks may have entries, as on a diagonal, where all other items have none.
-        scale = max(scale, np.finfo(float).eps * mean_square(lines))
-        values, basis = np.linalg.eigh(lines @ lines.T / scale + alike + 1.0)
+        values, basis = np.linalg.eigh(lines.landmarks + alike + 1.0)
         top = max(float(values[-1]), np.finfo(float).tiny)
         damped = 1.0 / (np.maximum(values, 0) + ridges[:, None] * top)
-        return cls(lines / scale, basis, damped)
+        return cls(lines, basis, damped)
 
-    def items(self, lines: FloatArray, alike: FloatArray) -> FloatArray:
-        """Return items in the eigenvectors, given their lines and β·x·x' with the landmarks."""
-        return np.asarray((lines @ self.to_lines.T + (alike + 1.0)) @ self.basis)
-
-    def factor(self, weighted: FloatArray) -> FloatArray:
-        """Return what [l, x, 1] is multiplied by; `weighted` are the landmarks' β·x."""
-        return np.vstack([self.to_lines.T @ self.basis, weighted.T @ self.basis, self.basis.sum(0)])
+    def items(self, alike: FloatArray) -> FloatArray:
+        """Return items in the eigenvectors, given β·x·x' with the landmarks."""
+        return np.asarray((self.lines.items + (alike + 1.0)) @ self.basis)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +142,7 @@ class Predictors:
         half = len(of_rows)
         result = np.empty((len(pairs.rows), 2 * half))
         crossed = [(left * d) @ middle * e for d, e in zip(of_rows, of_columns, strict=True)]
-        for part in parts(len(pairs.rows), 1024):
+        for part in parts(len(pairs.rows), 256):
             i, j = pairs.rows[part], pairs.columns[part]
             across = right[j]
             one = (by_columns[i] * across) @ of_columns.T
@@ -172,33 +189,28 @@ class Predictors:
     def _middle(self, crossing: FloatArray) -> FloatArray:
         return np.asarray(self.left.basis.T @ less_nugget(crossing, self.nugget) @ self.right.basis)
 
-    def core(
-        self, weights: FloatArray, crossing: FloatArray, x: FloatArray, y: FloatArray
-    ) -> FloatArray:
-        """Return Γ such that [l, x, 1]·Γ·[r, y, 1]ᵀ is the weighted sum of the predictors.
+    def between(
+        self, weights: FloatArray, crossing: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return what lies between lines and items in the weighted sum of the predictors.
 
-        Parameters
-        ----------
-        weights : ndarray
-        crossing : ndarray
-        x, y : ndarray
-            β·x of the rows' landmarks, β·y of the columns' landmarks.
+        With items as the kernels see them, k, that sum is l·P·k + k·Q·r − k·R·k.
+
+        Returns
+        -------
+        P, Q, R : ndarray of shape (s, s)
         """
-        s, half = len(crossing), len(self.left.damped)
-        of_rows, of_columns = self.left.factor(x), self.right.factor(y)
-        total = np.zeros((len(of_rows), len(of_columns)))
-        middle = self._middle(crossing)
-        used = np.flatnonzero(weights.reshape(2, half).any(axis=0))
-        ridges = self._ridges
+        half = len(self.left.damped)
         mean, whole = weights[:half], weights[half:]
-        # Σ over ridges of what is between the factors and their landmarks' bases.
-        by_rows = sum(((mean[k] / 2 + whole[k]) * ridges[k][0] for k in used), np.zeros(s))
-        by_columns = sum(((mean[k] / 2 + whole[k]) * ridges[k][1] for k in used), np.zeros(s))
-        both = sum((whole[k] * np.outer(*ridges[k]) for k in used), np.zeros((s, s)))
-        total[:s] += (self.right.basis * by_columns) @ of_columns.T
-        total[:, :s] += (of_rows * by_rows) @ self.left.basis.T
-        total -= of_rows @ (both * middle) @ of_columns.T
-        return total
+        by_rows = (mean / 2 + whole) @ self.left.damped
+        by_columns = (mean / 2 + whole) @ self.right.damped
+        both = (self.left.damped.T * whole) @ self.right.damped
+        first, second = self.left.basis, self.right.basis
+        return (
+            (second * by_columns) @ second.T,
+            (first * by_rows) @ first.T,
+            first @ (both * self._middle(crossing)) @ second.T,
+        )
 
 
 def _single(array: FloatArray) -> FloatArray:

@@ -113,7 +113,7 @@ class Stage:
         self.columns = self.rows
         if not oracle.square:
             self.columns = np.setdiff1d(np.arange(oracle.shape[1]), landmarks)
-        self.gap = gap_of(self.crossing) if oracle.square else 0.0
+        self.gap = max(gap_of(self.crossing), 0.0) if oracle.square else 0.0
         # Where nothing is left to predict, one candidate is enough.
         gap = 0.0 if self.finished else self.gap
         self.cores = Cores.of(

@@ -190,19 +190,64 @@ def refined(
     if np.trace(whole.gram) <= 0 or len(tuning.values) < 2 * FOLDS:
         return start
     folds = _folds(len(tuning.values), rng)
-    gains = np.zeros((len(_STRENGTHS), FOLDS))
-    for fold, normal in enumerate(tuning.normals_without(folds, chosen)):
-        outside = folds[fold]
-        base = normal.non_negative()
-        w = tuning.weights[outside] / tuning.weights[outside].sum()
-        guesses, values = tuning.predictions[outside][:, chosen], tuning.values[outside]
-        before = float(w @ (guesses @ base - values) ** 2)
-        for k, strength in enumerate(_STRENGTHS):
-            after = float(w @ (guesses @ normal.moved(base, strength) - values) ** 2)
-            gains[k, fold] = before - after
-    best = int(gains.mean(axis=1).argmax())
-    error = float(gains[best].std(ddof=1)) / np.sqrt(FOLDS)
-    return whole.moved(start, _STRENGTHS[best]) if gains[best].mean() > error else start
+    normals = tuning.normals_without(folds, chosen)
+    return Crossed(tuning, chosen, folds, normals).signed(whole, start)
+
+
+@dataclass(frozen=True, eq=False)
+class Crossed:
+    """Weights from all pairs but those of one fold, for each of the folds.
+
+    Parameters
+    ----------
+    tuning : Tuning
+    chosen : ndarray
+        Candidates in use.
+    folds : list of ndarray
+        Which pairs are in each.
+    normals : list of Normal
+        The equations without them.
+    """
+
+    tuning: Tuning
+    chosen: IntArray
+    folds: list[IntArray]
+    normals: list[Normal]
+
+    @cached_property
+    def _bases(self) -> list[FloatArray]:
+        return [normal.non_negative() for normal in self.normals]
+
+    def guesses(self) -> FloatArray:
+        """Return what non-negative weights from the other folds say of each pair."""
+        guessed = np.zeros(len(self.tuning.values))
+        for mine, base in zip(self.folds, self._bases, strict=True):
+            guessed[mine] = self.tuning.predictions[mine][:, self.chosen] @ base
+        return guessed
+
+    def signed(self, whole: Normal, start: FloatArray) -> FloatArray:
+        """Go from non-negative weights towards signed ones, if that gains by more than chance.
+
+        Parameters
+        ----------
+        whole : Normal
+            The equations of all pairs.
+        start : ndarray
+            Their non-negative weights.
+        """
+        tuning, chosen = self.tuning, self.chosen
+        gains = np.zeros((len(_STRENGTHS), len(self.folds)))
+        each = zip(self.folds, self.normals, self._bases, strict=True)
+        for fold, (outside, normal, base) in enumerate(each):
+            w = tuning.weights[outside] / tuning.weights[outside].sum()
+            guesses, values = tuning.predictions[outside][:, chosen], tuning.values[outside]
+            before = float(w @ (guesses @ base - values) ** 2)
+            for k, strength in enumerate(_STRENGTHS):
+                after = float(w @ (guesses @ normal.moved(base, strength) - values) ** 2)
+                gains[k, fold] = before - after
+        best = int(gains.mean(axis=1).argmax())
+        error = float(gains[best].std(ddof=1)) / np.sqrt(len(self.folds))
+        return whole.moved(start, _STRENGTHS[best]) if gains[best].mean() > error else start
 
 
 def weigh(
