@@ -1,4 +1,4 @@
-"""Does it pay to try (a, c) early, where a matches b and b matches c?
+"""Whether it pays to try (a, c) early, where a matches b and b matches c.
 
 The search of `find_pairs` beside one that first evaluates, in every batch, the pairs that close
 what was found: of one set two matches with an item in common, most in common first; of two sets
@@ -34,6 +34,7 @@ class Closing(Search):
     """A search that first closes what was found."""
 
     def step(self, size: int) -> tuple[int, int]:
+        """Reach pairs that are closed by matches, then the most promising."""
         early = self._open()[:size]
         matches = 0
         if len(early):

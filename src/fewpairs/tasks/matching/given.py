@@ -69,9 +69,9 @@ def _refuse_other_items(shape: tuple[int, ...], universe: Universe) -> None:
 def _sides(candidates: Any) -> tuple[list[Any], list[Any]]:
     frame = nw.from_native(candidates, pass_through=True, eager_only=True)
     if isinstance(frame, nw.DataFrame):
-        for left, right in _COLUMNS:
-            if {left, right} <= set(frame.columns):
-                return frame[left].to_list(), frame[right].to_list()
+        for names in _COLUMNS:
+            if set(names) <= set(frame.columns):
+                return frame[names[0]].to_list(), frame[names[1]].to_list()
         raise InputError(
             f"the candidates have the columns {', '.join(map(str, frame.columns))}.",
             "Which of them name the two items of a pair cannot be guessed.",
