@@ -76,7 +76,7 @@ def test_mixed_types_become_texts_where_a_format_has_one_type_for_a_column(tmp_p
 
 
 def test_an_unknown_ending_and_a_missing_folder_are_refused_before_anything_is_written(tmp_path):
-    for name in ("pairs", "pairs.csv.zip", "pairs.parquet.gz"):
+    for name in ("pairs", "pairs.csv.zip", "pairs.npy.gz"):
         with pytest.raises(UnknownNameError, match=r"\.csv\.gz"):
             check_table_path(tmp_path / name)
     with pytest.raises(InputError, match="would be a spreadsheet"):

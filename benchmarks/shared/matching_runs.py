@@ -94,9 +94,14 @@ def searched(
     run.steps.append((len(run.last.labels), run.last.labels.found))
     if run.returned is None:
         run.note(run.last)
-    steps = np.array(run.steps)
-    shares = np.interp(wanted, steps[:, 1], steps[:, 0]) / universe.size
-    return run, shares.tolist()
+    return run, [until(count, np.array(run.steps)) / universe.size for count in wanted]
+
+
+def until(count: int, steps: np.ndarray) -> float:
+    """Pairs that were reached when there were so many matches, of steps as `Watched` has them."""
+    k = min(int(np.searchsorted(steps[:, 1], count)), len(steps) - 1)
+    (pairs, found), (after, more) = steps[max(k - 1, 0)], steps[k]
+    return float(pairs + (after - pairs) * min((count - found) / max(more - found, 1), 1.0))
 
 
 def kept_run(case: Case, seed: int) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from fewpairs.errors import InputError
 ItemsFile = Annotated[
     Path,
     typer.Argument(
-        help="Items: .txt (one a line, blank ones left out), .csv, .tsv or .jsonl (see --column), "
-        "each also with .gz; .parquet; or .npy."
+        help="Items: .txt (one a line, blank ones left out), .csv, .tsv, .jsonl or .parquet (see "
+        "--column), each also with .gz; or .npy."
     ),
 ]
 TextsFile = Annotated[
@@ -85,7 +85,7 @@ SeedOption = Annotated[int, typer.Option(help="The same seed gives the same resu
 
 # ------------------------------------------------------------------ tables
 
-_TABLES = ".csv, .tsv, .jsonl or .txt, each also with .gz; .parquet; or - for standard input."
+_TABLES = ".csv, .tsv, .jsonl, .parquet or .txt, each also with .gz; or - for standard input."
 TableFile = Annotated[Path, typer.Argument(help=_TABLES)]
 OtherTableOption = Annotated[
     Path | None, typer.Option("--others", help=f"Where neighbours are looked for: {_TABLES}")
@@ -95,7 +95,7 @@ TableOutputOption = Annotated[
     typer.Option(
         "--output",
         "-o",
-        help="File to write: .csv, .tsv or .jsonl, each also with .gz; .parquet; or - for standard "
+        help="File to write: .csv, .tsv, .jsonl or .parquet, each also with .gz; or - for standard "
         "output.",
     ),
 ]

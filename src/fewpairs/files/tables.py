@@ -38,7 +38,7 @@ def check_table_path(path: Path) -> None:
                 "Choose a name that ends in .csv.",
             )
         raise UnknownNameError("file ending", path.suffix, WRITERS, where=f"of {path.name}")
-    if _ending(path) == ".parquet":
+    if _ending(path).startswith(".parquet"):
         first_installed(PARQUET, "parquet", f"writing {path.name}")
     refuse_unwritable(path)
 
@@ -128,6 +128,7 @@ WRITERS: dict[str, Callable[[BinaryIO, Columns], None]] = {
     ".jsonl": write_jsonl,
     ".jsonl.gz": packed(write_jsonl),
     ".parquet": write_parquet,
+    ".parquet.gz": packed(write_parquet),
 }
 
 

@@ -42,8 +42,8 @@ def read_items(path: Path, column: str | None = None) -> Any:
     Parameters
     ----------
     path : Path
-        One item a line (.txt, blank lines are left out), a table (.csv, .tsv, .jsonl), each also
-        with .gz behind it, a table in the format Parquet (.parquet), or an array (.npy).
+        One item a line (.txt, blank lines are left out), a table (.csv, .tsv, .jsonl, .parquet),
+        each also with .gz behind it, or an array (.npy).
     column : str, optional
         Of a table; not needed if it has only one. ``fields.title`` is a field of a field.
 

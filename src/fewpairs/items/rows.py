@@ -16,6 +16,7 @@ A new format is one more entry, also from outside of fewpairs.
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -82,7 +83,10 @@ def parquet_rows(source: Source, choose: Choose) -> Rows:
     import narwhals.stable.v2 as nw  # noqa: PLC0415 - the command starts fast
 
     library: Any = first_installed(PARQUET, "parquet", f"reading {source.name}")
-    where: Any = source.path if source.content is None else source.open_bytes()
+    where: Any = source.path
+    if source.content is not None or source.is_packed:
+        with source.open_unpacked() as file:
+            where = io.BytesIO(file.read())  # the names of its columns are at its end
     with _parquet_faults():
         frame = nw.scan_parquet(where, backend=library)
         tops = {
@@ -107,6 +111,7 @@ ROWS: dict[str, Callable[[Source, Choose], Rows]] = {
     ".jsonl": json_rows,
     ".jsonl.gz": json_rows,
     ".parquet": parquet_rows,
+    ".parquet.gz": parquet_rows,
 }
 
 

@@ -89,14 +89,22 @@ class Source:
         """Open it as it is."""
         return self.path.open("rb") if self.content is None else io.BytesIO(self.content)
 
+    @property
+    def is_packed(self) -> bool:
+        """Whether its name ends in .gz."""
+        return self.ending.endswith(".gz")
+
+    def open_unpacked(self) -> BinaryIO:
+        """Open it, unpacked if it ends in .gz."""
+        plain = self.open_bytes()
+        return cast("BinaryIO", _Unpacked(fileobj=plain, mode="rb")) if self.is_packed else plain
+
     def open_text(self, newline: str = "\n") -> TextIO:
         """Open it as a text, unpacked if it ends in .gz.
 
         Only a line feed ends a line; other line ends of Unicode may be part of an item.
         """
-        plain = self.open_bytes()
-        packed = self.ending.endswith(".gz")
-        file = cast("BinaryIO", _Unpacked(fileobj=plain, mode="rb")) if packed else plain
+        file = self.open_unpacked()
         # "-sig" leaves out the mark that spreadsheets write at the beginning.
         encoding = "utf-8-sig" if self.encoding == "utf-8" else self.encoding
         return io.TextIOWrapper(file, encoding=encoding, newline=newline)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from examples import Counter
+from scipy import sparse
 
 import fewpairs as fp
 from fewpairs.errors import InputError, NeighborsCutWarning
@@ -70,7 +71,9 @@ def test_recall_of_counts_every_evaluation_and_stays_in_its_budget():
     assert stated.blind == 100 - 16  # eight pairs in both orders, both candidates among them
 
 
-@pytest.mark.parametrize("form", ["array", "two arrays", "pandas", "polars"])
+@pytest.mark.parametrize(
+    "form", ["array", "two arrays", "pandas", "polars", "splink", "recordlinkage", "graph"]
+)
 def test_candidates_come_in_any_form(form):
     matrix, _ = smooth(20)
     left, right = ["a3", "a5"], ["a4", "a6"]
@@ -80,6 +83,14 @@ def test_candidates_come_in_any_form(form):
         "two arrays": lambda: (left, right),
         "pandas": lambda: pytest.importorskip("pandas").DataFrame({"left": left, "right": right}),
         "polars": lambda: pytest.importorskip("polars").DataFrame({"left": left, "right": right}),
+        "splink": lambda: pytest.importorskip("pandas").DataFrame(
+            {"match_probability": [0.9, 0.8], "unique_id_l": left, "unique_id_r": right}
+        ),
+        "recordlinkage": lambda: pytest.importorskip("pandas").MultiIndex.from_arrays(
+            [left, right]
+        ),
+        # A stored zero is a pair as well: the distance of a twin.
+        "graph": lambda: sparse.csr_array(([0.0, 0.3], ([3, 5], [4, 6])), shape=(20, 20)),
     }[form]()
     stated = fp.recall_of(candidates, range(20), fp.Precomputed(matrix), above=0.0, ids=ids)
     assert (stated.found, stated.precision) == (2, 1.0)
@@ -93,6 +104,8 @@ def test_candidates_come_in_any_form(form):
         ([(0, 1, 2)], "not pairs"),
         (([0, 1], [2]), "2 left and 1 right"),
         ([("x", "y")], "positions"),
+        (sparse.eye_array(20), "pairs an item with itself"),
+        (sparse.csr_array((20, 19)), "found among"),
     ],
 )
 def test_wrong_candidates_are_refused(candidates, message):

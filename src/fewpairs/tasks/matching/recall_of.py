@@ -6,14 +6,12 @@ import zlib
 from dataclasses import replace
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
-from fewpairs.arrays import IntArray, RandomState, unmasked
+from fewpairs.arrays import RandomState
 from fewpairs.error.recall import Recall, blind_pairs, check_recall
 from fewpairs.errors import InputError
-from fewpairs.items.ids import Ids, Names
-from fewpairs.numerics import distinct
+from fewpairs.items.ids import Ids
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import max_memory as memory_below
@@ -21,12 +19,11 @@ from fewpairs.similarities.cost import CostOption
 from fewpairs.similarities.patience import WhenMissing
 from fewpairs.tasks.matching.all_pairs import better_all
 from fewpairs.tasks.matching.auditing import ENOUGH, audit, audit_all
-from fewpairs.tasks.matching.found import Found
+from fewpairs.tasks.matching.given import keys_of
 from fewpairs.tasks.matching.labels import Labels
 from fewpairs.tasks.matching.question import Beside, Means, Question
 from fewpairs.tasks.matching.symmetry import check_symmetry, unlimited
 from fewpairs.tasks.matching.threshold import Threshold
-from fewpairs.tasks.matching.universe import Universe
 from fewpairs.workers.choice import WorkersOption
 
 
@@ -63,9 +60,11 @@ def recall_of(
 
     Parameters
     ----------
-    candidates : array of shape (n_pairs, 2), pair of arrays, data frame, or Found
+    candidates : array of shape (n_pairs, 2), pair of arrays, data frame, sparse matrix, or Found
         Positions of both items, or their ids where `ids` are given. A frame has the columns left
-        and right, as `Found.to_pandas` makes them.
+        and right, as `Found.to_pandas` makes them, or unique_id_l and unique_id_r, as splink's
+        predictions do. Of a SciPy matrix, such as a graph of neighbours, every entry that is
+        stored is a pair, whatever its value.
     items, similarity, above, below, others, ids : as for `find_pairs`
     recall : float, default=0.95
         What the blind pairs should be able to state.
@@ -104,7 +103,7 @@ def recall_of(
     threshold.check(oracle)
     # Integers are positions, unless somebody said that they are ids; those of an index did not.
     said = [n if ids is not None or (n and n.are_texts) else None for n in asked.ids]
-    keys = _keys(candidates, universe, Ids(*said))
+    keys = keys_of(candidates, universe, Ids(*said))
     each, allowed = asked.each, min(asked.allowed // asked.each, universe.size)
     if len(keys) > allowed:
         raise InputError(
@@ -145,87 +144,3 @@ def recall_of(
         evaluations=spent,
         skipped=skipped,
     )
-
-
-def _keys(candidates: Any, universe: Universe, ids: Ids) -> IntArray:
-    """Return different keys of candidates, in order."""
-    if isinstance(candidates, Found):
-        return _keys_of_found(candidates, universe)
-    left, right = _sides(candidates)
-    sides = [
-        _positions(side, names, length)
-        for side, names, length in (
-            (left, ids.left, universe.n),
-            (right, ids.right, universe.m),
-        )
-    ]
-    if universe.square and (sides[0] == sides[1]).any():
-        at = int(np.flatnonzero(sides[0] == sides[1])[0])
-        raise InputError(
-            f"candidate {at} pairs an item with itself.",
-            "An item is no match of its own.",
-            "Leave such pairs out.",
-        )
-    return distinct(universe.keys(*sides))
-
-
-def _keys_of_found(found: Found, universe: Universe) -> IntArray:
-    if found.shape != (universe.n, universe.m):
-        raise InputError(
-            f"the candidates were found among {found.shape} items, and there are "
-            f"{(universe.n, universe.m)}.",
-            "Their positions would name other items.",
-            "Pass the items that they were found among.",
-        )
-    return distinct(universe.keys(found.left, found.right))
-
-
-def _sides(candidates: Any) -> tuple[list[Any], list[Any]]:
-    frame = nw.from_native(candidates, pass_through=True, eager_only=True)
-    if isinstance(frame, nw.DataFrame):
-        missing = {"left", "right"} - set(frame.columns)
-        if missing:
-            raise InputError(
-                f"the candidates have the columns {', '.join(frame.columns)}.",
-                "Which of them name the two items of a pair cannot be guessed.",
-                "Call these columns left and right.",
-            )
-        return frame["left"].to_list(), frame["right"].to_list()
-    # A tuple of two tuples may be two pairs as well as two sides: then it is pairs.
-    sides = isinstance(candidates, tuple) and len(candidates) == 2  # noqa: PLR2004 - two sides
-    try:
-        if sides and not all(isinstance(side, tuple) for side in candidates):
-            left, right = (list(unmasked(side, "candidates")) for side in candidates)
-        else:
-            pairs = [tuple(pair) for pair in unmasked(candidates, "candidates")]
-            left, right = [a for a, _ in pairs], [b for _, b in pairs]
-    except (TypeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(
-            "candidates are not pairs.",
-            "Each names two items.",
-            "Pass an array with two columns, two arrays, or a frame with left and right.",
-        ) from error
-    if len(left) != len(right):
-        raise InputError(
-            f"the candidates have {len(left):,} left and {len(right):,} right items.",
-            "Each pair has one of both.",
-            "Pass two sequences of the same length.",
-        )
-    return left, right
-
-
-def _positions(side: list[Any], names: Names | None, length: int) -> IntArray:
-    if names is not None:
-        return np.array([names.position(name) for name in side], dtype=np.int64)
-    array = np.asarray(side)
-    if not len(array):
-        return np.empty(0, dtype=np.int64)
-    if array.dtype.kind not in "iu" or array.min() < 0 or array.max() >= length:
-        raise InputError(
-            f"candidates are not positions from 0 to {length - 1}.",
-            "They say which items are paired.",
-            "Pass positions, or ids= and candidates that name them.",
-        )
-    return array.astype(np.int64)

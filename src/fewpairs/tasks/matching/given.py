@@ -1,0 +1,117 @@
+"""Candidates as somebody else has them: pairs of ids or positions, a frame, a graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from scipy import sparse
+
+from fewpairs.arrays import IntArray, unmasked
+from fewpairs.errors import InputError
+from fewpairs.items.ids import Ids, Names
+from fewpairs.numerics import distinct
+from fewpairs.tasks.matching.found import Found
+from fewpairs.tasks.matching.universe import Universe
+
+#: What the columns of both items are called: here, and by splink.
+_COLUMNS = (("left", "right"), ("unique_id_l", "unique_id_r"))
+
+
+def keys_of(candidates: Any, universe: Universe, ids: Ids) -> IntArray:
+    """Return different keys of candidates, in order."""
+    if isinstance(candidates, Found):
+        return _keys_of_found(candidates, universe)
+    if sparse.issparse(candidates):
+        sides = _places_in(candidates, universe)
+    else:
+        left, right = _sides(candidates)
+        sides = [
+            _positions(side, names, length)
+            for side, names, length in (
+                (left, ids.left, universe.n),
+                (right, ids.right, universe.m),
+            )
+        ]
+    if universe.square and (sides[0] == sides[1]).any():
+        at = int(np.flatnonzero(sides[0] == sides[1])[0])
+        raise InputError(
+            f"candidate {at} pairs an item with itself.",
+            "An item is no match of its own.",
+            "Leave such pairs out.",
+        )
+    return distinct(universe.keys(*sides))
+
+
+def _keys_of_found(found: Found, universe: Universe) -> IntArray:
+    _refuse_other_items(found.shape, universe)
+    return distinct(universe.keys(found.left, found.right))
+
+
+def _places_in(matrix: Any, universe: Universe) -> list[IntArray]:
+    """Return where a sparse matrix has entries; a stored zero, as of a distance, is one."""
+    _refuse_other_items(matrix.shape, universe)
+    entries = matrix.tocoo()
+    return [np.asarray(side, dtype=np.int64) for side in (entries.row, entries.col)]
+
+
+def _refuse_other_items(shape: tuple[int, ...], universe: Universe) -> None:
+    if shape != (universe.n, universe.m):
+        raise InputError(
+            f"the candidates were found among {shape} items, and there are "
+            f"{(universe.n, universe.m)}.",
+            "Their positions would name other items.",
+            "Pass the items that they were found among.",
+        )
+
+
+def _sides(candidates: Any) -> tuple[list[Any], list[Any]]:
+    frame = nw.from_native(candidates, pass_through=True, eager_only=True)
+    if isinstance(frame, nw.DataFrame):
+        for names in _COLUMNS:
+            if set(names) <= set(frame.columns):
+                return frame[names[0]].to_list(), frame[names[1]].to_list()
+        raise InputError(
+            f"the candidates have the columns {', '.join(map(str, frame.columns))}.",
+            "Which of them name the two items of a pair cannot be guessed.",
+            "Call these columns left and right.",
+        )
+    # A tuple of two tuples may be two pairs as well as two sides: then it is pairs.
+    sides = isinstance(candidates, tuple) and len(candidates) == 2  # noqa: PLR2004 - two sides
+    try:
+        if sides and not all(isinstance(side, tuple) for side in candidates):
+            left, right = (list(unmasked(side, "candidates")) for side in candidates)
+        else:
+            pairs = [tuple(pair) for pair in unmasked(candidates, "candidates")]
+            left, right = [a for a, _ in pairs], [b for _, b in pairs]
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(
+            "candidates are not pairs.",
+            "Each names two items.",
+            "Pass an array with two columns, two arrays, or a frame with left and right.",
+        ) from error
+    if len(left) != len(right):
+        raise InputError(
+            f"the candidates have {len(left):,} left and {len(right):,} right items.",
+            "Each pair has one of both.",
+            "Pass two sequences of the same length.",
+        )
+    return left, right
+
+
+def _positions(side: list[Any], names: Names | None, length: int) -> IntArray:
+    if names is not None:
+        return np.array([names.position(name) for name in side], dtype=np.int64)
+    array = np.asarray(side)
+    if not len(array):
+        return np.empty(0, dtype=np.int64)
+    if array.dtype.kind not in "iu" or array.min() < 0 or array.max() >= length:
+        raise InputError(
+            f"candidates are not positions from 0 to {length - 1}.",
+            "They say which items are paired.",
+            "Pass positions, or ids= and candidates that name them.",
+        )
+    return array.astype(np.int64)
