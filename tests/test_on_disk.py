@@ -274,3 +274,21 @@ def test_a_text_file_that_changes_underneath_is_refused(tmp_path):
     path.write_text("ape\n", encoding="utf-8")  # to read beyond its end would end the process
     with pytest.raises(FileFormatError, match="was changed"):
         _ = lines[9_999]
+
+
+def test_the_command_leaves_items_on_disk(tmp_path):
+    from typer.testing import CliRunner
+
+    from fewpairs.cli.app import app
+
+    path = written(tmp_path / "a.csv")
+    results = []
+    for beside in (["--on-disk"], []):
+        output = tmp_path / f"{len(beside)}.fewpairs"
+        command = ["approximate", str(path), "--column", "t", "--id", "id", "-o", str(output)]
+        how = [*command, "--landmarks", "5", *beside]
+        ended = CliRunner().invoke(app, how, catch_exceptions=False)
+        assert ended.exit_code == 0, ended.output
+        results.append(fp.load(output))
+    np.testing.assert_array_equal(*(result.to_dense() for result in results))
+    assert results[0].ids == results[1].ids == IDS
