@@ -9,8 +9,8 @@ for four); "of ideal" what the sleeper would take without any overhead. "Plan" i
 `fewpairs.plan_cluster` says beforehand, less its start. "Processor" is the time that all processes
 together were busy in the last run: threads or workers, client, scheduler and what watches the
 workers; of Word Mover's Distance what is more than that of the threads is overhead. "Idle" is what
-the same processes need in as many seconds when there is nothing to do. What was read is compared with
-what the threads have read, bit by bit. Writes docs/tables/cluster.md.
+the same processes need in as many seconds when there is nothing to do. What was read is compared
+with what the threads have read, bit by bit. Writes docs/tables/cluster.md.
 
     python -m benchmarks.scale.cluster [--quick]
 """
