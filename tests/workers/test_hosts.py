@@ -124,13 +124,16 @@ def test_a_host_cut_off_and_back_later_changes_nothing(tmp_path):
     # While it was cut off it finished what it had begun or was sent; the other one went on.
     assert [who for who, _ in without].count(workers[0].pid) > 3
     asked = sum(pairs for _, pairs in traces(folder))
-    # In flight on the line that was cut: one trip that was made, and one that waited for its turn.
     alone = tmp_path / "alone"
     alone.mkdir()
     here = fp.approximate(items(N), Traced(alone), **PLAIN)
     once = sum(pairs for _, pairs in traces(alone))
-    assert once <= asked <= once + 2 * 500
     found = np.load(output)
+    # In flight on the line that was cut: one trip that was made, and one that waited for its turn.
+    # On a machine with much else to do others may be late as well, and are sent again, too.
+    again = int(found["sent"]) - once
+    assert again >= 500
+    assert once <= asked <= once + max(again, 2 * 500)
     np.testing.assert_array_equal(found["dense"], here.to_dense())
     assert int(found["evaluations"]) == here.evaluations
 
