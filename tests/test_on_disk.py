@@ -114,6 +114,16 @@ def test_words_are_counted_without_a_list(tmp_path, monkeypatch):
     np.testing.assert_array_equal(found, expected)
 
 
+def test_tables_of_results_have_their_texts(tmp_path):
+    items = fp.ItemsOnDisk(written(tmp_path / "a.csv"), "t")
+    clusters = fp.cluster(items, LEVENSHTEIN, threshold=0.9, random_state=0)
+    assert clusters.to_pandas(texts=True)["text"].tolist() == TEXTS
+    pytest.importorskip("polars")
+    assert clusters.to_polars(texts=True)["text"].to_list() == TEXTS
+    pairs = fp.find_pairs(items, LEVENSHTEIN, above=0.9, random_state=0)
+    assert pairs.to_pandas(texts=True)["left_text"].tolist() == items[pairs.left]
+
+
 def test_ids_saving_journal_and_new_items_work_with_them(tmp_path):
     path = written(tmp_path / "a.jsonl")
     items = fp.ItemsOnDisk(path, "t")
