@@ -7,9 +7,10 @@ landmarks, no error estimate: little is computed, because memory is the question
 anonymous memory (RssAnon) that they take when they are there, "peak" its largest amount in all of
 it, both above what the process had before, with the libraries that read; the system can drop the
 pages of files. Seconds are processor time. Factors are compared bit by bit with those of the list.
-Takes a minute. Writes docs/tables/sources.md.
+Takes a minute
+of processor time. Writes docs/tables/sources.md.
 
-    python -m benchmarks.scale.sources [--quick] [--folder FOLDER]
+    python -m benchmarks.scale.sources [--quick] [--folder FOLDER] [--keep FOLDER]
 """
 
 from __future__ import annotations
@@ -112,22 +113,28 @@ def measure(form: str, folder: Path) -> dict[str, float | str]:
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--folder", metavar="FOLDER", help="on a disk with 2 GB of room")
-    parser.add_argument("--one", choices=FORMS, help="measure one line here, and print it as JSON")
+    parser.add_argument("--keep", metavar="FOLDER", help="keep files and figures there, to go on")
+    parser.add_argument("--one", choices=FORMS, help="measure one line here, and write it there")
     options = parser.parse_args()
     if options.one:
-        print(json.dumps(measure(options.one, Path(options.folder))))
+        found = json.dumps(measure(options.one, Path(options.folder)))
+        (Path(options.folder) / f"{options.one}.json").write_text(found, encoding="ascii")
         return
     lines, exact = [], None
-    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-        write(Path(folder), QUICK if options.quick else N)
+    with tempfile.TemporaryDirectory(dir=options.folder) as temporary:
+        folder = Path(options.keep or temporary)
+        if not (folder / "small.parquet").exists():  # which is written last
+            write(folder, QUICK if options.quick else N)
         for form in FORMS:
-            command = [sys.executable, "-m", "benchmarks.scale.sources", "--one", form]
-            done = subprocess.run(  # noqa: S603 - ourselves
-                [*command, "--folder", folder], capture_output=True, text=True, check=False
-            )
-            if done.returncode:
-                sys.exit(done.stderr)
-            found = json.loads(done.stdout.splitlines()[-1])
+            kept = folder / f"{form}.json"
+            if not kept.exists():
+                command = [sys.executable, "-m", "benchmarks.scale.sources", "--one", form]
+                done = subprocess.run(  # noqa: S603 - ourselves
+                    [*command, "--folder", str(folder)], capture_output=True, text=True, check=False
+                )
+                if done.returncode:
+                    sys.exit(done.stderr)
+            found = json.loads(kept.read_text(encoding="ascii"))
             exact = exact or found["sum"]
             if found["sum"] != exact:
                 sys.exit(f"{form}: the numbers differ from those of a list")
