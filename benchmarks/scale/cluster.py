@@ -2,20 +2,23 @@
 
 Two similarities. One sleeps a quarter of a second for each block, so that cores do not matter and
 everything above the ideal is overhead. One is Word Mover's Distance of made-up documents of 60
-words, which needs the cores: blocks of half a second and more. Whole columns are read and nothing
+words, which needs the cores: 40 blocks of a third of a second. Whole columns are read and nothing
 else is done. Each cell is the best of some runs, after one that is not counted; the cluster is
 started before. "Of local threads" is the time of two threads over that of two workers (half of it
 for four); "of ideal" what the sleeper would take without any overhead. "Plan" is what
-`fewpairs.plan_cluster` says beforehand, less its start. "Here" is the processor time of this
-process, which is client and scheduler, for each block that sleeps. What was read is compared with
-what the threads have read, bit by bit. Writes docs/tables/cluster.md. Takes about ten minutes on
-two cores.
+`fewpairs.plan_cluster` says beforehand, less its start. "Processor" is the time that all processes
+together were busy in the last run: threads or workers, client, scheduler and what watches the
+workers; of Word Mover's Distance what is more than that of the threads is overhead. "Idle" is what
+the same processes need in as many seconds when there is nothing to do. What was read is compared
+with what the threads have read, bit by bit. Writes docs/tables/cluster.md. Takes about ten minutes
+on two cores.
 
     python -m benchmarks.scale.cluster [--quick]
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 
@@ -50,19 +53,39 @@ def moving(quick: bool):
     rng = np.random.default_rng(0)
     words = [f"w{k}" for k in range(2000)]
     vectors = fp.WordVectors(words, rng.normal(size=(2000, 50)))
-    texts = [" ".join(rng.choice(words, 60)) for _ in range(500 if quick else 2000)]
-    return texts, fp.WordMover(vectors, gamma=0.1), 40 if quick else 160, None
+    texts = [" ".join(rng.choice(words, 60)) for _ in range(500 if quick else 1000)]
+    return texts, fp.WordMover(vectors, gamma=0.1), 40 if quick else 320, None
+
+
+def processor() -> float:
+    """Processor time of this process so far."""
+    took = os.times()
+    return took.user + took.system
+
+
+def busy(client) -> float:
+    """Processor time of this process and of all workers so far."""
+    return processor() + (0 if client is None else sum(client.run(processor).values()))
+
+
+def idle(client) -> float:
+    """Processor time for each second in which nothing is done."""
+    begun, since = busy(client), time.perf_counter()
+    time.sleep(5)
+    return (busy(client) - begun) / (time.perf_counter() - since)
 
 
 def timed(case, runs: int, **how):
     """Best time of some runs, and the columns, which must not change."""
     items, similarity, landmarks, _ = case
+    client = how.get("client")
     best, found, spent = np.inf, None, 0.0
     for k in range(runs + 1):
         oracle = fp.Oracle(items, similarity, others=items[:landmarks], **how)
-        begun, busy = time.perf_counter(), time.process_time()
+        before, begun = busy(client), time.perf_counter()
         columns = oracle.columns(range(landmarks))
-        took, spent = time.perf_counter() - begun, time.process_time() - busy
+        took = time.perf_counter() - begun
+        spent = busy(client) - before
         if found is not None and not np.array_equal(columns, found):
             sys.exit("the numbers differ")
         found = columns
@@ -83,9 +106,9 @@ def main() -> None:
     rows = []
     for name, make in (("sleeping", sleeping), ("Word Mover's", moving)):
         case = make(options.quick)
-        threads, exact, evaluations, _ = timed(case, runs, n_jobs=2)
+        threads, exact, evaluations, spent = timed(case, runs, n_jobs=2)
         each = case[3] or 2 * threads / evaluations
-        rows.append([name, "2 threads", f"{threads:.2f}", *[""] * 4])
+        rows.append([name, "2 threads", f"{threads:.2f}", *[""] * 3, f"{spent:.2f}", ""])
         for workers in (2, 4) if case[3] else (2,):
             with (
                 LocalCluster(
@@ -94,6 +117,7 @@ def main() -> None:
                 Client(cluster) as client,
             ):
                 took, found, _, spent = timed(case, runs, client=client)
+                resting = idle(client)
             compare(found, exact)
             plan = fp.plan_cluster(
                 len(case[0]),
@@ -111,14 +135,15 @@ def main() -> None:
                     f"{2 * threads / workers / took:.0%}",
                     "" if ideal is None else f"{ideal / took:.0%}",
                     f"{plan.seconds - START:.2f}",
-                    "" if ideal is None else f"{1000 * spent * 2000 / evaluations:.1f}",
+                    f"{spent:.2f}",
+                    f"{resting * took:.2f}",
                 ]
             )
         with_processes, found, *_ = timed(case, runs, n_jobs=2, workers="processes")
         compare(found, exact)
-        rows.append([name, "2 processes", f"{with_processes:.2f}", *[""] * 4])
+        rows.append([name, "2 processes", f"{with_processes:.2f}", *[""] * 5])
     headings = ("similarity", "home", "seconds", "of local threads", "of ideal", "plan, s")
-    headings = (*headings, "here, ms a block")
+    headings = (*headings, "processor, s", "idle, s")
     text = table(headings, rows)
     print(text)
     about = (

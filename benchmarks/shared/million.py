@@ -31,18 +31,19 @@ class Peak(threading.Thread):
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
-        self.first, self.most, self.over = self._now(), 0, False
+        self.first, self.most, self.over = self.now(), 0, False
         self.start()
 
     @staticmethod
-    def _now() -> int:
+    def now() -> int:
+        """Anonymous memory of this process, in bytes."""
         lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
         return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("RssAnon"))
 
     def run(self) -> None:
         """Look every few milliseconds."""
         while not self.over:
-            self.most = max(self.most, self._now() - self.first)
+            self.most = max(self.most, self.now() - self.first)
             time.sleep(0.005)
 
 

@@ -22,6 +22,7 @@ _HOMES = {
     "VectorSimilarity": "similarities.vectors",
     "WordMover": "similarities.word_mover",
     "similarity": "similarities.base",
+    "ItemsOnDisk": "items.on_disk",
     "TextLines": "items.lines",
     "Documents": "text.documents",
     "WordVectors": "text.word_vectors",

@@ -16,6 +16,7 @@ from elsewhere import Traced, items, makes_model, same, set_variable, traces
 
 import fewpairs as fp
 from fewpairs.errors import InputError, LostWorkersError, MissingExtraError
+from fewpairs.workers.cluster import connected
 
 distributed = pytest.importorskip("distributed", reason="needs the extra dask")
 
@@ -120,6 +121,31 @@ def test_a_worker_killed_in_the_middle_changes_nothing(both, tmp_path):
     # The worker had one block of 500 pairs under way, and one that it had not begun.
     assert matrix.evaluations <= asked <= matrix.evaluations + 2 * 500
     assert same(matrix, fp.approximate(items(), Traced(tmp_path), **PLAIN))
+
+
+def test_workers_that_are_restarted_go_on(both, tmp_path):
+    slow = Traced(tmp_path, seconds=0.2)
+    restart = at_the_third_block(tmp_path, lambda _: both.restart(wait_for_workers=False))
+    matrix = fp.approximate(items(), slow, client=both, **PLAIN)
+    restart.join()
+    assert same(matrix, fp.approximate(items(), Traced(tmp_path), **PLAIN))
+
+
+def test_items_on_disk_are_read_by_the_workers_themselves(both, tmp_path):
+    path = tmp_path / "a.csv"
+    texts = [f"text number {k * k}" for k in range(100)]
+    path.write_text("\n".join(["t", *texts]), encoding="utf-8")
+    lines, near = fp.ItemsOnDisk(path), fp.StringSimilarity("levenshtein")
+    how = {"landmarks": 8, "random_state": 0}
+    plain = fp.approximate(texts, near, **how)
+    assert same(fp.approximate(lines, near, client=both, **how), plain)
+    bags = pytest.importorskip("dask.bag")
+    bag = bags.from_sequence(texts, npartitions=3)
+    for one in (bag, bag.persist()):  # whose parts only this client finds, so that they are sent
+        assert same(fp.approximate(one, near, client=both, **how), plain)
+    path.write_text("\n".join(["t", *texts[::-1]]), encoding="utf-8")
+    with pytest.raises(LostWorkersError, match="in another order"):
+        fp.approximate(lines, near, client=both, **how)
 
 
 def test_a_block_that_kills_its_worker_is_told_and_all_else_is_kept(both, tmp_path):
@@ -281,6 +307,9 @@ def test_what_is_no_client_is_refused(both):
         fp.approximate(items(), near, client="tcp://127.0.0.1:8786")
     with pytest.raises(InputError, match="beside a client"):
         fp.approximate(items(), near, client=both, workers="processes")
+    for address in ("nonsense", "tcp://"):
+        with pytest.raises(InputError, match="no scheduler answers"), connected(address):
+            pass
     closed = distributed.Client(both.scheduler.address, set_as_default=False)
     closed.close()
     with pytest.raises(InputError, match="the client is closed"):

@@ -123,6 +123,7 @@ def approximate(
     sizing: Sizing,
     similar: Similar,
     others: o.OthersOption = None,
+    on_disk: o.OnDiskOption = False,
     error_pairs: Annotated[int | None, typer.Option(help="Pairs for the error estimate.")] = None,
     running: Working,
     report: o.ReportOption = None,
@@ -146,8 +147,8 @@ def approximate(
     if report is not None:
         refuse_other_than_page(report)
     refuse_overwriting(partial_of(output), inputs)
-    ids = _ids(items, others, column, id_column)
-    oracle = _oracle(items, others, column, similar, running)
+    ids = _ids(items, others, id_column)
+    oracle = _oracle(items, others, column, similar, running, on_disk=on_disk)
     with (
         evaluated_at(running.scheduler, oracle, running.jobs),
         kept_unless_done(oracle, output, similar.vectors),
@@ -180,21 +181,29 @@ def approximate(
 
 
 def _oracle(
-    items: Path, others: Path | None, column: str | None, similar: Similar, running: Running
+    items: Path,
+    others: Path | None,
+    column: str | None,
+    similar: Similar,
+    running: Running,
+    *,
+    on_disk: bool = False,
 ) -> Oracle:
     """Read the items, and make their oracle; nothing is evaluated yet."""
-    from fewpairs.run.arguments import as_oracle  # noqa: PLC0415 - --help is instant
+    from fewpairs.items.on_disk import ItemsOnDisk  # noqa: PLC0415 - --help is instant
+    from fewpairs.run.arguments import as_oracle  # noqa: PLC0415
 
+    read = ItemsOnDisk if on_disk else read_items
     return as_oracle(
-        read_items(items, column),
+        read(items, column),
         similar.choice().of_items(),
-        None if others is None else read_items(others, column),
+        None if others is None else read(others, column),
         running.jobs,
         journal=running.journal,
     )
 
 
-def _ids(items: Path, others: Path | None, column: str | None, id_column: str | None) -> Any:
+def _ids(items: Path, others: Path | None, id_column: str | None) -> Any:
     """Return the ids of a table's rows; of two tables, a pair."""
     if id_column is None:
         return None
@@ -202,9 +211,8 @@ def _ids(items: Path, others: Path | None, column: str | None, id_column: str | 
     from fewpairs.items.sources import Source  # noqa: PLC0415
     from fewpairs.items.tables import read_table  # noqa: PLC0415
 
-    columns = () if column is None else (column,)
     files = [path for path in (items, others) if path is not None]
-    ids = [read_table(Source.of(path, ROWS), columns, id_column).ids for path in files]
+    ids = [read_table(Source.of(path, ROWS), (id_column,), id_column).ids for path in files]
     return ids[0] if others is None else tuple(ids)
 
 

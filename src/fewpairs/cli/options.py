@@ -74,6 +74,14 @@ SchedulerOption = Annotated[
     str | None,
     typer.Option(help="Evaluate on a Dask cluster, whose scheduler is at tcp://host:8786."),
 ]
+OnDiskOption = Annotated[
+    bool,
+    typer.Option(
+        "--on-disk",
+        help="Leave the items on disk: for files larger than the memory. Workers of a cluster "
+        "read the same file in the same place.",
+    ),
+]
 JournalOption = Annotated[
     Path | None,
     typer.Option(

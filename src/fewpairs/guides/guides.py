@@ -18,6 +18,7 @@ from fewpairs.guides.basis import Basis, leading_directions
 from fewpairs.guides.cheap import cheap_basis, cheap_vectors
 from fewpairs.guides.text_guides import dense, log_lengths, text_guides
 from fewpairs.items.items import Items
+from fewpairs.items.stored import Stored
 from fewpairs.numerics import parts
 from fewpairs.similarities.protocol import Similarity
 
@@ -142,12 +143,13 @@ def _automatic(items: Items, others: Items | None, similarity: Similarity | None
 
 
 def _widths(items: Items) -> tuple[int, ...]:
-    return () if isinstance(items.values, list) else tuple(np.shape(items.values)[1:])
+    listed = isinstance(items.values, (list, Stored))
+    return () if listed else tuple(np.shape(items.values)[1:])
 
 
 def _of_table(name: str, table: Any) -> list[Guide]:
     """Return guides of texts, or of vectors."""
-    if not isinstance(table, list):
+    if not isinstance(table, (list, Stored)):
         return [_cosines(name, table), _distances(f"distances of {name}", table)]
     guides = [_cosines(f"{kind} of {name}", part) for kind, part in text_guides(table)]
     return [*guides, _distances(f"lengths of {name}", log_lengths(table))]

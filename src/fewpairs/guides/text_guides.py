@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import scipy.sparse as sp
 
 from fewpairs.arrays import FloatArray
 from fewpairs.guides.basis import DIMENSIONS
+from fewpairs.items.stored import Stored
 
 #: Characters that are counted, the most frequent ones.
 _ALPHABET = 100
@@ -16,7 +18,7 @@ _ALPHABET = 100
 _WORDS = 2.0
 
 
-def text_guides(texts: list[str]) -> list[tuple[str, Any]]:
+def text_guides(texts: list[str] | Stored) -> list[tuple[str, Any]]:
     """Return tables of texts: runs of two to four characters, single characters, words.
 
     The weights are those of information retrieval (TF-IDF): what is rare tells more. Texts are
@@ -27,7 +29,7 @@ def text_guides(texts: list[str]) -> list[tuple[str, Any]]:
         TfidfVectorizer,
     )
 
-    lower = [text.lower() for text in texts]
+    lower = _Lower(texts) if isinstance(texts, Stored) else [text.lower() for text in texts]
     runs = TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 4), min_df=2, sublinear_tf=True)
     single = CountVectorizer(analyzer="char", max_features=_ALPHABET)
     words = TfidfVectorizer(tokenizer=str.split, token_pattern=None, min_df=2, sublinear_tf=True)
@@ -44,7 +46,17 @@ def text_guides(texts: list[str]) -> list[tuple[str, Any]]:
     return tables
 
 
-def log_lengths(texts: list[str]) -> FloatArray:
+class _Lower:
+    """Texts that stay on disk, in lower case: read again whenever they are gone through."""
+
+    def __init__(self, texts: Stored) -> None:
+        self._texts = texts
+
+    def __iter__(self) -> Iterator[str]:
+        return (text.lower() for text in self._texts)
+
+
+def log_lengths(texts: list[str] | Stored) -> FloatArray:
     """Return the logarithms of the lengths, as a table with one column."""
     return np.log1p([[len(text)] for text in texts])
 

@@ -12,6 +12,7 @@ import numpy as np
 from fewpairs.arrays import IntArray
 from fewpairs.errors import InputError, UnknownIdError
 from fewpairs.items.items import Items, as_items
+from fewpairs.items.on_disk import ItemsOnDisk
 from fewpairs.items.records import field_of, has_fields
 
 
@@ -157,6 +158,8 @@ def _looked_up(ids: Any, items: Items) -> Any:
     """Return the ids that a name of a column or field stands for; anything else as it is."""
     if not isinstance(ids, str):
         return ids
+    if isinstance(items.values, ItemsOnDisk) and not has_fields(items):
+        return items.values.column(ids)
     if not has_fields(items):
         raise InputError(
             f"ids is {ids!r}, and the items have no columns or fields.",

@@ -13,7 +13,9 @@ import scipy.sparse as sp
 
 from fewpairs.arrays import unmasked
 from fewpairs.errors import InputError
-from fewpairs.items.lines import TextLines
+from fewpairs.items.chunks import is_dask, is_numeric
+from fewpairs.items.on_disk import ItemsOnDisk
+from fewpairs.items.stored import Joined, Stored, is_missing
 
 #: How items are stored in a file; "objects" are not.
 ItemKind = Literal["text", "numbers", "vectors", "sparse", "objects"]
@@ -58,6 +60,8 @@ class Items:
         return int(self.values.shape[0]) if hasattr(self.values, "shape") else len(self.values)
 
     def __iter__(self) -> Iterator[Any]:
+        if isinstance(self.values, Stored):
+            return iter(self.values)
         return (self.take([i])[0] for i in range(len(self)))
 
     def take(self, indices: npt.ArrayLike) -> Any:
@@ -83,6 +87,8 @@ class Items:
             return Items(sp.vstack([mine, theirs], format="csr"), index=index)
         if isinstance(mine, np.ndarray) and isinstance(theirs, np.ndarray):
             return Items(np.concatenate([mine, theirs]), index=index)
+        if isinstance(mine, Stored) or isinstance(theirs, Stored):
+            return Items(Joined(mine, theirs), index=index)
         return Items([*mine, *theirs], index=index)
 
     def describe(self, index: int) -> str:
@@ -107,7 +113,11 @@ class Items:
             if self.values.dtype.kind not in "biuf":
                 return "objects"
             return "vectors" if self.values.ndim > 1 else "numbers"
-        if isinstance(self.values, TextLines) or all(isinstance(v, str) for v in self.values):
+        if isinstance(self.values, Stored):
+            text = self.values.is_text
+        else:
+            text = all(isinstance(v, str) for v in self.values)
+        if text:
             return "text"
         plain = (bool, int, float, np.integer, np.floating)
         return "numbers" if all(isinstance(v, plain) for v in self.values) else "objects"
@@ -118,10 +128,11 @@ def as_items(items: Any, *, records: bool = False) -> Items:
 
     Parameters
     ----------
-    items : sequence, array, sparse matrix, column, frame, TextLines, or iterator
-        Columns and frames are those of pandas, polars or Arrow. Rows of a 2-D array, of a sparse
-        matrix and of a frame of numbers are the items. A frame with a single column of other than
-        numbers is that column. An iterator is read to its end.
+    items : sequence, array, sparse matrix, column, frame, ItemsOnDisk, TextLines, or iterator
+        Columns and frames are those of pandas, polars or Arrow. A bag of Dask, or a column of its
+        data frames that does not hold numbers, is read part by part, and stays on disk. Rows of a
+        2-D array, of a sparse matrix and of a frame of numbers are the items. A frame with a single
+        column of other than numbers is that column. An iterator is read to its end.
         A pandas index that tells all items apart, and does not just count them, comes along.
     records : bool, default=False
         Whether an item of a frame is a whole row, as a mapping from its columns to its values.
@@ -137,10 +148,13 @@ def as_items(items: Any, *, records: bool = False) -> Items:
     """
     if isinstance(items, Items):
         return items
-    stays = isinstance(items, TextLines)
-    given = items if stays else unmasked(items, "items")
-    values = given if stays else _ordered(given, records=records)
-    result = Items(values, index=_index(given))
+    if is_dask(items):
+        items = items.compute() if is_numeric(items) else ItemsOnDisk(items)
+    if isinstance(items, Stored):
+        result = Items(items)
+    else:
+        given = unmasked(items, "items")
+        result = Items(_ordered(given, records=records), index=_index(given))
     if len(result) == 0:
         raise InputError(
             "there are no items.",
@@ -221,7 +235,9 @@ def _frame(frame: Any, *, records: bool) -> Any:
 
 
 def _refuse_missing(items: Items) -> None:
-    if isinstance(items.values, list):
+    if isinstance(items.values, Stored):
+        missing = items.values.missing()
+    elif isinstance(items.values, list):
         missing = [i for i, value in enumerate(items.values) if is_missing(value)]
     elif isinstance(items.values, np.ndarray) and items.values.ndim == 1:
         missing = np.flatnonzero(items.values != items.values).tolist()  # NaN alone
@@ -235,11 +251,3 @@ def _refuse_missing(items: Items) -> None:
             "A missing item has no similarity to anything.",
             "Drop or fill them before the run.",
         )
-
-
-def is_missing(value: Any) -> bool:
-    """Say whether a value is None, NaN, or what data frames have in their place."""
-    # pandas' own missing values, told by name: pandas is optional and may not be imported.
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, (float, np.floating)) and value != value  # noqa: PLR0124 - NaN

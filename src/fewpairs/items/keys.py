@@ -17,7 +17,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from fewpairs.errors import InputError, JournalWarning, warn
-from fewpairs.items.items import Items, is_missing
+from fewpairs.items.items import Items
+from fewpairs.items.stored import is_missing
 
 #: One key has so many bytes: among a billion items, two share theirs with a chance of 1e-21.
 SIZE = 16
@@ -77,8 +78,7 @@ def _warn_of_shared(keys: Keys, items: Items, given: list[Any]) -> None:
     """Warn of a key that belongs to items of different content, where that can be told."""
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     own = first[inverse.reshape(-1)].tolist()
-    listed = list(items)
-    shared = [k for k, other in enumerate(own) if k != other and _differ(listed, k, other)]
+    shared = [k for k, other in enumerate(own) if k != other and _differ(items, k, other)]
     if shared:
         k = shared[0]
         warn(
@@ -91,9 +91,10 @@ def _warn_of_shared(keys: Keys, items: Items, given: list[Any]) -> None:
         )
 
 
-def _differ(listed: list[Any], k: int, other: int) -> bool:
+def _differ(items: Items, k: int, other: int) -> bool:
+    one, another = (items.take([at])[0] for at in (k, other))
     try:
-        return encoded(listed[k], "an item") != encoded(listed[other], "an item")
+        return encoded(one, "an item") != encoded(another, "an item")
     except InputError:
         return False  # they have no content that could be told, which is what keys are for
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import mmap
 import os
 import zlib
-from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import numpy as np
 
 from fewpairs.arrays import IntArray
 from fewpairs.errors import FileFormatError, InputError, MissingFileError
+from fewpairs.items.stored import Stored
 from fewpairs.numerics import parts
 
 #: Bytes that are looked through at a time for the ends of lines.
@@ -21,7 +21,7 @@ _AT_A_TIME = 2**24
 _NEWLINE, _BLANK = 10, 32
 
 
-class TextLines:
+class TextLines(Stored):
     """The lines of a text file, blank ones left out; each is an item, and stays on disk.
 
     In memory are 16 bytes for each line. Sent to another process goes the path alone: the workers
@@ -47,6 +47,8 @@ class TextLines:
     (3, ['cat', 'ape'])
     """
 
+    is_text = True
+
     def __init__(self, path: str | Path, encoding: str = "utf-8") -> None:
         self.path, self.encoding = Path(path), encoding
         if not _ends_lines_with_a_byte(encoding):
@@ -58,7 +60,8 @@ class TextLines:
             )
         try:
             with self.path.open("rb") as file:
-                self._size = os.fstat(file.fileno()).st_size
+                self._then = _state(os.fstat(file.fileno()))
+                self._size = self._then[0]
                 self._bytes: Any = b""
                 if self._size:
                     self._bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -84,21 +87,20 @@ class TextLines:
     def __len__(self) -> int:
         return len(self._starts)
 
-    def __iter__(self) -> Iterator[str]:
-        return (self._line(k) for k in range(len(self)))
+    def _check(self) -> None:
+        """Refuse a file that was written to: to read behind its end would end the process."""
+        try:
+            now = _state(self.path.stat())
+        except OSError:
+            return  # its name is gone; what was opened is still there
+        if now != self._then:
+            raise FileFormatError(
+                f"{str(self.path)!r} was changed while its lines were compared.",
+                "They are read when they are needed, and others may stand there now.",
+                "Leave the file alone during a run, and call again.",
+            )
 
-    def __getitem__(self, index: Any) -> Any:
-        """Read one line, or a list of those at some positions."""
-        if isinstance(index, slice):
-            return [self._line(k) for k in range(*index.indices(len(self)))]
-        if np.ndim(index) == 0:
-            return self._line(range(len(self))[int(index)])
-        places = np.asarray(index)
-        if places.dtype == bool:  # a mask, which would be read as lines 0 and 1
-            places = np.arange(len(self))[places]
-        return [self._line(k) for k in places.tolist()]
-
-    def _line(self, k: int) -> str:
+    def _item(self, k: int) -> str:
         found = self._bytes[int(self._starts[k]) : int(self._ends[k])]
         try:
             return str(found, self.encoding).rstrip("\r")
@@ -109,6 +111,10 @@ class TextLines:
                 "Its letters cannot be told.",
                 "Name the encoding: fewpairs.TextLines(path, encoding=…).",
             ) from error
+
+
+def _state(found: os.stat_result) -> tuple[int, int]:
+    return found.st_size, found.st_mtime_ns
 
 
 def _ends_lines_with_a_byte(encoding: str) -> bool:

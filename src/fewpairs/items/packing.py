@@ -11,6 +11,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from fewpairs.items.items import Items
+from fewpairs.items.on_disk import ItemsOnDisk
+from fewpairs.items.stored import Stored
 
 Arrays = dict[str, npt.NDArray[Any]]
 #: What is written for items that are not stored.
@@ -21,6 +23,8 @@ _LARGEST_NUMBER = 8
 
 def pack_texts(texts: Iterable[str]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
     """Return the UTF-8 of texts, one after the other, and where each ends."""
+    if isinstance(texts, ItemsOnDisk):
+        return texts.packed()
     # Lone surrogates are legal in Python strings, so they must survive.
     encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
     ends = np.cumsum([len(text) for text in encoded], dtype=np.int64)
@@ -71,8 +75,9 @@ def pack_items(items: Items | None, role: str) -> tuple[Arrays, str]:
             f"{role}.indptr": matrix.indptr.astype(np.int64),
             f"{role}.shape": np.array(matrix.shape, dtype=np.int64),
         }, kind
-    array = np.asarray(items.values)
-    same = isinstance(items.values, np.ndarray) or array.tolist() == items.values
+    values = list(items.values) if isinstance(items.values, Stored) else items.values
+    array = np.asarray(values)
+    same = isinstance(values, np.ndarray) or array.tolist() == values
     return ({f"{role}.numbers": array}, kind) if same and _storable(array) else ({}, NONE)
 
 

@@ -107,7 +107,7 @@ def choose_column(column: str | None, names: list[str], path: _Named) -> str:
         raise InputError(
             f"{path.name} has the columns {', '.join(names)}.",
             "Which of them holds the items cannot be guessed.",
-            "Name it with --column.",
+            "Name it with --column (in Python, column=).",
         )
     if column not in names:
         _refuse_other_delimiter(names, path)

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fewpairs.errors import InputError, UnknownNameError
-from fewpairs.items.items import Items, is_missing
+from fewpairs.items.items import Items
+from fewpairs.items.stored import Stored, is_missing
 
 #: Stands for a field that a record does not have.
 _ABSENT = object()
@@ -55,7 +56,7 @@ def field_of(items: Items, name: str) -> tuple[list[Any], npt.NDArray[np.bool_]]
 
 def has_fields(items: Items) -> bool:
     """Say whether items are records."""
-    return isinstance(items.values, list) and field_names(items.values[0]) is not None
+    return isinstance(items.values, (list, Stored)) and field_names(items.values[0]) is not None
 
 
 def field_names(record: Any) -> Any:

@@ -20,6 +20,7 @@ import io
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from typing import Any
 
 from fewpairs.errors import PARQUET, InputError, first_installed
@@ -33,6 +34,8 @@ LINES = "text"
 #: Longest cell of a .csv file, in characters. Python's own limit of 131,072 is less than a book;
 #: this is the largest number that the csv module takes on every system.
 _LONGEST_CELL = 2**31 - 1
+#: Rows of a Parquet file that are in memory at a time.
+_AT_A_TIME = 2**14
 
 
 def line_rows(source: Source, choose: Choose) -> Rows:
@@ -88,16 +91,52 @@ def parquet_rows(source: Source, choose: Choose) -> Rows:
         with source.open_unpacked() as file:
             where = io.BytesIO(file.read())  # the names of its columns are at its end
     with _parquet_faults():
-        frame = nw.scan_parquet(where, backend=library)
-        tops = {
-            name: top for top, kind in frame.collect_schema().items() for name in _names(top, kind)
-        }
+        empty, parts_of = (_arrow if library == "pyarrow" else _polars)(where)
+        schema = nw.from_native(empty).collect_schema()
+        tops = {name: top for top, kind in schema.items() for name in _names(top, kind)}
     chosen = choose(list(tops))
-    with _parquet_faults():
-        wanted = list(dict.fromkeys(tops[name] for name in chosen))
-        rows = frame.select(wanted).collect().iter_rows(named=True)
-    for number, row in enumerate(rows, start=1):
-        yield number, tuple(leaf(row, name) for name in chosen)
+    parts = parts_of(list(dict.fromkeys(tops[name] for name in chosen)))
+    number = 0
+    while True:
+        with _parquet_faults():
+            rows = next(parts, None)
+        if rows is None:
+            return
+        for row in rows:
+            number += 1
+            yield number, tuple(leaf(row, name) for name in chosen)
+
+
+#: From the columns that are wanted to their rows, some at a time.
+_PartsOf = Callable[[list[str]], Iterator[list[dict[str, Any]]]]
+
+
+def _arrow(where: Any) -> tuple[Any, _PartsOf]:
+    """Return a frame with the columns of a file and no rows, and how to read them."""
+    from pyarrow.parquet import ParquetFile  # noqa: PLC0415 - optional
+
+    def parts(columns: list[str]) -> Iterator[list[dict[str, Any]]]:
+        with file:
+            for batch in file.iter_batches(_AT_A_TIME, columns=columns):
+                yield batch.to_pylist()
+
+    file = ParquetFile(where)
+    return file.schema_arrow.empty_table(), parts
+
+
+def _polars(where: Any) -> tuple[Any, _PartsOf]:
+    """Do the same with polars."""
+    import polars as pl  # noqa: PLC0415 - optional
+
+    def parts(columns: list[str]) -> Iterator[list[dict[str, Any]]]:
+        for start in count(step=16 * _AT_A_TIME):  # each begins to read at a row group
+            rows = frame.slice(start, 16 * _AT_A_TIME).select(columns).collect().to_dicts()
+            if not rows:
+                return
+            yield rows
+
+    frame = pl.scan_parquet(where)
+    return frame, parts
 
 
 #: From the ending of a file's name, in lower case, to the reader of its rows.

@@ -10,6 +10,7 @@ import numpy as np
 from fewpairs.arrays import FloatArray
 from fewpairs.errors import InputError, MissingExtraError, UnknownNameError
 from fewpairs.items.items import Items
+from fewpairs.items.stored import Stored
 from fewpairs.similarities.protocol import Pair, Similarity
 
 
@@ -96,7 +97,12 @@ class StringSimilarity(Similarity):
 
     def prepare(self, items: Items) -> Items:
         """Check that every item is a string."""
-        values = items.values if isinstance(items.values, list) else list(items.values)
+        values = items.values
+        if isinstance(values, Stored):
+            if values.is_text:
+                return items  # they stay where they are
+        elif not isinstance(values, list):
+            values = list(values)
         wrong = next((i for i, v in enumerate(values) if not isinstance(v, str)), None)
         if wrong is not None:
             raise InputError(

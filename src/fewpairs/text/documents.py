@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from fewpairs.arrays import FloatArray, IntArray, is_whole
 from fewpairs.errors import InputError, UnknownNameError
+from fewpairs.items.stored import Stored
 from fewpairs.text.tokens import (
     StopWords,
     Tokenizer,
@@ -104,8 +105,9 @@ class Documents:
         table = WordVectors.of(vectors)
         if isinstance(texts, Documents):
             return texts.over(table)._sound()  # noqa: SLF001 - its own
-        listed = list(read_texts(texts))
-        if not listed:
+        # Texts that stay on disk are gone through, not listed.
+        listed: Any = texts if isinstance(texts, Stored) else list(read_texts(texts))
+        if not len(listed):
             raise InputError(
                 "there are no documents.",
                 "Distances are between documents.",
@@ -289,7 +291,10 @@ def _check_names(weights: str | FloatArray, empty: str) -> None:
 
 
 def _counted(
-    texts: list[Any], table: WordVectors, tokenizer: Tokenizer | None, stopped: frozenset[str]
+    texts: list[Any] | Stored,
+    table: WordVectors,
+    tokenizer: Tokenizer | None,
+    stopped: frozenset[str],
 ) -> tuple[Documents, int]:
     """Count the words of each text, and the tokens in all that have no vector."""
     rows, counts, n_unknown = [], [], 0

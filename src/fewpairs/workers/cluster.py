@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from fewpairs import __version__
-from fewpairs.errors import InputError, LostWorkersError, MissingExtraError
+from fewpairs.errors import FewpairsError, InputError, LostWorkersError, MissingExtraError
 from fewpairs.workers.dispatch import Done, Lost
 from fewpairs.workers.elsewhere import Elsewhere, HiredCrew
 from fewpairs.workers.home import Work
@@ -30,6 +30,8 @@ _TIDY = 2.0
 _TOPIC = "all"
 #: What comes instead of a result where nobody makes it any more; Dask's own is of the second kind.
 _CANCELLED = (asyncio.CancelledError, concurrent.futures.CancelledError)
+#: Why Dask says that it has cancelled everything after `client.restart()`.
+_RESTARTED = "scheduler-restart"
 
 
 class Cluster(Elsewhere):
@@ -88,6 +90,7 @@ def connected(address: str | None) -> Iterator[Any]:
         return
     library = distributed()
     try:
+        library.comm.get_address_host_port(address)  # a client that has none is slow to go away
         client = library.Client(address, timeout=20, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         raise InputError(
@@ -211,7 +214,11 @@ class _DaskWorkers(HiredCrew):
         if type(answer).__name__ == "KilledWorker":  # a scheduler with less patience than we have
             return Lost((key,), f"the worker {_last_worker(answer)}")
         if isinstance(answer, _CANCELLED):
+            if getattr(answer, "reason", None) == _RESTARTED:
+                return Lost((key,), "one of the workers, all of which were restarted")
             raise self._away(answer)
+        if isinstance(answer, FewpairsError):  # other items than here, for example
+            raise LostWorkersError(f"a worker could not begin. {answer}") from answer
         raise LostWorkersError(
             f"a worker could not work: {type(answer).__name__}: {answer}",
             "It could not read what it was sent, or send back what it had found.",
@@ -232,7 +239,7 @@ class _DaskWorkers(HiredCrew):
             )
 
     def _away(self, error: BaseException | None) -> LostWorkersError:
-        because = "" if error is None else f": {error}"
+        because = "" if error is None else f": {str(error).rstrip('. ')}"
         return LostWorkersError(
             f"the scheduler of the cluster has gone, or has cancelled the run{because}.",
             "What was under way on its workers is lost.",

@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from typing import Any
 
 from fewpairs import __version__
-from fewpairs.errors import InputError, LostWorkersError
+from fewpairs.errors import FewpairsError, InputError, LostWorkersError
 from fewpairs.workers.dispatch import Done, Lost
 from fewpairs.workers.elsewhere import Elsewhere, HiredCrew
 from fewpairs.workers.home import Work
@@ -138,6 +138,8 @@ class _Pool(HiredCrew):
 
 def _done(key: int, future: Future[Any]) -> Done:
     fault = future.exception()
+    if isinstance(fault, FewpairsError):  # other items than here, for example
+        raise LostWorkersError(f"a process could not begin. {fault}") from fault
     if fault is not None:
         raise LostWorkersError(
             f"a process could not work: {type(fault).__name__}: {fault}",

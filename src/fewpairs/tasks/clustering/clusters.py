@@ -162,7 +162,7 @@ class Clusters(Tabular, Paged):
     def _columns(self, *, texts: bool) -> dict[str, Any]:
         columns = {"id": self.ids.name(np.arange(len(self.labels))), "cluster": self.labels}
         if texts and self.items is not None and self.items.kind == "text":
-            columns["text"] = self.items.values
+            columns["text"] = list(self.items.values)
         return columns
 
     def _write_page(self, path: str | Path, **shown: Any) -> None:
