@@ -246,10 +246,11 @@ def main() -> None:
 def page(rows: dict[str, list[str]]) -> str:
     head = ["records: groups by", "precision", "recall", "pairwise F1"]
     head += ["B³ precision", "B³ recall", "B³ F1", "evaluations", "CPU s"]
-    return (
-        "Groups of records beside the truth of the data: of the half of the groups by which no "
-        f"setting was chosen; of places, of all.\n\n{table(head, rows.values())}"
+    text = (
+        "Groups of records beside the truth of the data. Where rows of fields stand, all are of "
+        "the half of the groups by which no setting was chosen; elsewhere of all groups."
     )
+    return f"{text}\n\n{table(head, rows.values())}"
 
 
 if __name__ == "__main__":

@@ -1,10 +1,8 @@
 """Mentions of ECB+ with their topics and clusters, and vectors of them.
 
-The vectors have fourteen parts: five of MiniLM (the mention, its head, the head's word alone, the
-sentence, the document), hashed words or letters of the head, of the mention, of the sentence and of
-the document, the whole mention and its first noun phrase's last word as one hashed word each, and
-whether it is a pronoun or a name. Topics are known and only mentions of one topic are compared: so
-states, sentences and documents are centred in their topic. Of the annotation only spans are used,
+The vectors have eleven parts: five of MiniLM (the mention, its head, the head's word alone, the
+sentence, the document), and hashed words or letters of the
+head, of the mention, of the sentence and of the document. Of the annotation only spans are used,
 and of events their automatic heads and lemmas.
 """
 
@@ -33,25 +31,11 @@ HASHED = {
 }
 STATES = 5
 WIDTH = 384
-#: What is made of the text alone, beside what is kept in files: the whole mention, the last word of
-#: its first phrase, a pronoun or a name or neither.
-WHOLE, PHRASE, SORTS = 512, 256, 3
-PARTS = (
-    *(WIDTH for _ in range(STATES)),
-    *(size for size, _ in HASHED.values()),
-    WHOLE,
-    PHRASE,
-    SORTS,
-)
-#: Words at which a phrase ends, once it has begun.
-_ENDS = frozenset(
-    "of in at from for with who which that on and by to the 's ' , -".split()  # noqa: SIM905
-)
-_PRONOUNS = frozenset(
-    "he she it they his her its their him them who which that i we you my our your us me "  # noqa: SIM905
-    "himself herself themselves itself whose".split()
-)
+PARTS = (*(WIDTH for _ in range(STATES)), *(size for size, _ in HASHED.values()))
 KINDS = ("event", "entity")
+#: Words and signs at which a phrase ends, once it has begun.
+_ENDS = ("of", "in", "at", "from", "for", "with", "who", "which", "that", "on", "and", "by", "to")
+_ENDS = frozenset((*_ENDS, "the", "'s", "'", ",", "-"))
 
 
 class Mention(NamedTuple):
@@ -74,10 +58,9 @@ class Mention(NamedTuple):
         return " ".join(self.window[self.start : self.end])
 
     @property
-    def phrase_head(self) -> str:
-        """The last word before a preposition, a comma or the like."""
-        found = self.lemma
-        begun = False
+    def phrase(self) -> str:
+        """The last word before a preposition, a comma or the like: another rule for the head."""
+        found, begun = self.lemma, False
         for token in self.window[self.start : self.end]:
             word = token.lower()
             if word in _ENDS and begun:
@@ -85,14 +68,6 @@ class Mention(NamedTuple):
             if word not in _ENDS and word[:1].isalnum():
                 found, begun = word, True
         return found
-
-    @property
-    def sort(self) -> int:
-        """A pronoun, a name, or neither."""
-        words = self.text.lower().replace('"', "").split()
-        if all(word in _PRONOUNS for word in words):
-            return 0
-        return 1 if self.window[self.head][:1].isupper() else 2
 
 
 def need_model() -> str:
@@ -195,49 +170,13 @@ def hashed(mentions: list[Mention]) -> list[np.ndarray]:
     return found
 
 
-def weighted(splits: list[tuple[list[Mention], np.ndarray]]) -> list[np.ndarray]:
-    """The vectors of each split, the first of which is to learn from, with all their parts.
-
-    Hashed words are weighted by how rare they are among the training mentions; what comes from
-    states, sentences and documents is centred in each topic.
-    """
-    first = STATES * WIDTH
-    whole = [np.concatenate([made, *_of_text(mentions)], axis=1) for mentions, made in splits]
-    train = whole[0]
+def weighted(train: np.ndarray, *others: np.ndarray) -> list[np.ndarray]:
+    """All with hashed words weighted by how rare they are among the training mentions."""
     rare = np.ones(train.shape[1], dtype=np.float32)
-    rare[first:-SORTS] = np.log(len(train) / (1 + (train[:, first:-SORTS] != 0).sum(axis=0)))
+    first = STATES * WIDTH
+    rare[first:] = np.log(len(train) / (1 + (train[:, first:] != 0).sum(axis=0)))
     rare = np.sqrt(np.maximum(rare, 0.1))
-    sizes = list(HASHED)
-    ends = np.cumsum([first, *(HASHED[name][0] for name in sizes)])
-    centred = np.zeros(train.shape[1], dtype=bool)
-    centred[:first] = True
-    for name in ("sentence", "document"):
-        centred[ends[sizes.index(name)] : ends[sizes.index(name) + 1]] = True
-    centred[2 * WIDTH : 3 * WIDTH] = False  # the head's word alone
-    found = []
-    for (mentions, _), joined in zip(splits, whole, strict=True):
-        made = joined * rare
-        topics = np.array([m.topic for m in mentions])
-        for topic in np.unique(topics):
-            here = np.ix_(topics == topic, centred)
-            made[here] -= made[here].mean(axis=0)
-        found.append(made)
-    return found
-
-
-def _of_text(mentions: list[Mention]) -> list[np.ndarray]:
-    """One hashed word for the whole mention and one for its phrase; and its sort."""
-    from sklearn.feature_extraction import FeatureHasher
-
-    texts = {
-        WHOLE: [[m.text.lower()] for m in mentions],
-        PHRASE: [[m.phrase_head] for m in mentions],
-    }
-    hashed = [
-        FeatureHasher(size, input_type="string").transform(some).toarray().astype(np.float32)
-        for size, some in texts.items()
-    ]
-    return [*hashed, np.eye(SORTS, dtype=np.float32)[[m.sort for m in mentions]]]
+    return [part * rare for part in (train, *others)]
 
 
 def load(split: str, folder: Path | None, documents: int | None = None) -> dict[str, Any]:

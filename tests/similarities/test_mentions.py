@@ -210,28 +210,6 @@ class TestTraining:
         assert torch.equal(state, torch.random.get_rng_state())
         assert one.fingerprint == two.fingerprint != other.fingerprint
 
-    @pytest.mark.parametrize("hidden", [(), (4,), (6, 3)])
-    def test_several_members_are_one_network_of_their_mean_logit(self, hidden):
-        x, cluster, topic = made_mentions()
-        given = {"topics": topic, "parts": (3, 5), "hidden": hidden, "epochs": 1}
-        seen = []
-
-        def judge(scorer):
-            seen.append(scorer)
-            return float(len(seen))
-
-        whole = fp.MentionScorer.train(x, cluster, judge=judge, members=3, random_state=4, **given)
-        alone = seen[1::2]  # each was judged before its epoch and after it
-        assert len(alone) == 3
-        assert len({one.fingerprint for one in alone}) == 3
-
-        def logits(scorer):
-            scores = fp.score_pairs(scorer, x[:30], x[30:60])
-            return np.log(scores / (1 - scores))
-
-        wanted = np.mean([logits(one) for one in alone], axis=0)
-        np.testing.assert_allclose(logits(whole), wanted, atol=1e-4)
-
     def test_the_best_epoch_is_returned_and_patience_ends_it(self):
         x, cluster, topic = made_mentions()
         seen = []
@@ -312,7 +290,6 @@ class TestTraining:
             ({"clusters": None}, "clusters is a NoneType"),
             ({"topics": [0, None] * 120}, "topics holds None at position 1"),
             ({"negatives": -1}, "negatives is -1"),
-            ({"members": 0}, "members is 0"),
             ({"negatives": float("inf")}, "negatives is inf"),
             ({"dev": (np.ones((2, 8)),)}, "dev is a tuple of 1"),
             ({"dev": 3}, "dev is a int"),

@@ -93,7 +93,6 @@ class MentionScorer(Similarity):
         epochs: int = 20,
         patience: int = 3,
         negatives: float = 2.0,
-        members: int = 1,
         random_state: RandomState = 0,
     ) -> MentionScorer:
         """Learn from mentions whose clusters are known; needs PyTorch.
@@ -120,10 +119,6 @@ class MentionScorer(Similarity):
         negatives : float, default=2.0
             Pairs of different clusters of a topic, for each pair of a cluster; drawn anew each
             epoch.
-        members : int, default=1
-            Networks that are taught, each from its own start and stopped by itself. The scorer is
-            one network of all of them side by side, whose logit is the mean of theirs: it depends
-            less on the seed, and costs as many times as much.
         random_state : int or Generator, default=0
 
         Returns
@@ -146,7 +141,6 @@ class MentionScorer(Similarity):
                 epochs=epochs,
                 patience=patience,
                 negatives=negatives,
-                members=members,
                 random_state=random_state,
             )
         )

@@ -1,14 +1,12 @@
-"""The network that scores two mentions, as PyTorch teaches it; several of them side by side."""
+"""The network that scores two mentions, as PyTorch teaches it."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 import torch
-from scipy.linalg import block_diag
 
 from fewpairs.arrays import IntArray, SingleArray
 
@@ -83,31 +81,3 @@ class Network(torch.nn.Module):
             found[f"weight{k}"] = weight.detach().numpy().copy()
             found[f"bias{k}"] = bias.detach().numpy().copy()
         return found
-
-
-def joined(networks: list[Weights]) -> Weights:
-    """Return one network whose logit is the mean of those of several, side by side.
-
-    Parameters
-    ----------
-    networks : list of Weights
-        Of the same layers, centre and parts.
-    """
-    if len(networks) == 1:
-        return networks[0]
-    count = sum(name.startswith("bias") for name in networks[0])
-    found: Weights = {name: networks[0][name] for name in ("centre", "parts")}
-    for k in range(count):
-        weights, biases = ([one[f"{kind}{k}"] for one in networks] for kind in ("weight", "bias"))
-        if k == count - 1:
-            # Without a hidden layer all take the same vectors; otherwise each takes its own.
-            found[f"weight{k}"] = (
-                np.mean(weights, axis=0)
-                if k == 0
-                else np.concatenate(weights, axis=1) / len(networks)
-            )
-            found[f"bias{k}"] = np.mean(biases, axis=0)
-        else:
-            found[f"weight{k}"] = np.concatenate(weights) if k == 0 else block_diag(*weights)
-            found[f"bias{k}"] = np.concatenate(biases)
-    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,7 +12,6 @@ from fewpairs.arrays import (
     FloatArray,
     IntArray,
     RandomState,
-    SingleArray,
     generator,
     is_number,
     is_whole,
@@ -20,7 +19,7 @@ from fewpairs.arrays import (
 from fewpairs.errors import InputError
 from fewpairs.items.items import Items
 from fewpairs.similarities.mentions import MentionScorer, scaled
-from fewpairs.similarities.transformers.mention_network import Network, Weights, joined
+from fewpairs.similarities.transformers.mention_network import Network, Weights
 from fewpairs.similarities.transformers.mention_pairs import Mentions
 
 #: Pairs of one cluster in an epoch, at the most; and pairs in one step.
@@ -42,7 +41,6 @@ def train(
     epochs: int,
     patience: int,
     negatives: float,
-    members: int,
     random_state: RandomState,
 ) -> Weights:
     """Return the weights that were judged best; see `MentionScorer.train`."""
@@ -51,12 +49,6 @@ def train(
             f"negatives is {negatives!r}.",
             "So many pairs of different clusters are drawn for each pair of one cluster.",
             "Pass a number from 0 on, for example 2.0.",
-        )
-    if not is_whole(members) or members < 1:
-        raise InputError(
-            f"members is {members!r}.",
-            "So many networks are taught, and the scorer is the mean of their logits.",
-            "Pass a positive integer, for example 3.",
         )
     mentions = Mentions(vectors, clusters, topics)
     same = min(mentions.positives, _POSITIVES)
@@ -73,46 +65,22 @@ def train(
     judged = judge or _judge(dev, mentions.vectors.shape[1], rng)
     centre = mentions.vectors.mean(axis=0)
     x = torch.from_numpy(scaled(mentions.vectors, centre, sizes))
-    lesson = _Lesson(mentions, sizes, centre, x, same, different, judged)
     # PyTorch's own generator is left as it was.
     with torch.random.fork_rng(devices=[]):
-        return joined([_taught(lesson, hidden, epochs, patience, rng) for _ in range(members)])
-
-
-class _Lesson(NamedTuple):
-    """What all networks learn from, and what judges them."""
-
-    mentions: Mentions
-    sizes: IntArray
-    centre: SingleArray
-    x: Any
-    same: int
-    different: int
-    judged: Callable[[Weights], float]
-
-    def draw(self, rng: np.random.Generator) -> tuple[IntArray, ...]:
-        """Draw the pairs of an epoch."""
-        return self.mentions.draw(self.same, self.different, rng)
-
-
-def _taught(
-    lesson: _Lesson, hidden: tuple[int, ...], epochs: int, patience: int, rng: np.random.Generator
-) -> Weights:
-    """Return the weights of one network, of the epoch that was judged best."""
-    torch.manual_seed(int(rng.integers(2**62)))
-    network = Network(lesson.sizes, hidden)
-    coarse, fine = network.steps()
-    for _ in range(_COARSE_EPOCHS):
-        _epoch(network.of_cosines, coarse, lesson.x, lesson.draw(rng), rng)
-    kept, since = network.weights(lesson.centre), 0
-    best = _judgement(lesson.judged(kept))
-    for _ in range(epochs):
-        _epoch(network, fine, lesson.x, lesson.draw(rng), rng)
-        now = network.weights(lesson.centre)
-        value = _judgement(lesson.judged(now))
-        best, kept, since = (value, now, 0) if value > best else (best, kept, since + 1)
-        if since >= patience:
-            break
+        torch.manual_seed(int(rng.integers(2**62)))
+        network = Network(sizes, hidden)
+        coarse, fine = network.steps()
+        for _ in range(_COARSE_EPOCHS):
+            _epoch(network.of_cosines, coarse, x, mentions.draw(same, different, rng), rng)
+        kept, since = network.weights(centre), 0
+        best = _judgement(judged(kept))
+        for _ in range(epochs):
+            _epoch(network, fine, x, mentions.draw(same, different, rng), rng)
+            now = network.weights(centre)
+            value = _judgement(judged(now))
+            best, kept, since = (value, now, 0) if value > best else (best, kept, since + 1)
+            if since >= patience:
+                break
     return kept
 
 
