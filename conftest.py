@@ -16,6 +16,7 @@ if importlib.util.find_spec("torch") is None:
     collect_ignore.append("src/fewpairs/tasks/sketched_layers.py")
     collect_ignore.append("src/fewpairs/tasks/finetuning/epochs.py")
     collect_ignore.append("src/fewpairs/similarities/transformers/first_token.py")
+    collect_ignore.append("src/fewpairs/similarities/transformers/mention_network.py")
     collect_ignore.append("src/fewpairs/similarities/transformers/mention_training.py")
     collect_ignore.append("src/fewpairs/similarities/transformers/network.py")
     collect_ignore.append("tests/similarities/tiny_models.py")

@@ -103,6 +103,9 @@ def test_cluster_sizes_are_counted():
     axes = plots.plot_cluster_sizes([0, 0, 1, 1, 2, -1])
     assert axes.get_lines()[0].get_xdata().tolist() == [1, 2]
     assert axes.get_lines()[0].get_ydata().tolist() == [1, 2]
+    axes.figure.canvas.draw()
+    told = {tick.get_text() for tick in axes.get_xticklabels()}
+    assert {"1", "2"} <= told  # numbers of items, not powers of ten
 
 
 # ------------------------------------------------------------------ of results

@@ -33,6 +33,9 @@ STATES = 5
 WIDTH = 384
 PARTS = (*(WIDTH for _ in range(STATES)), *(size for size, _ in HASHED.values()))
 KINDS = ("event", "entity")
+#: Words and signs at which a phrase ends, once it has begun.
+_ENDS = ("of", "in", "at", "from", "for", "with", "who", "which", "that", "on", "and", "by", "to")
+_ENDS = frozenset((*_ENDS, "the", "'s", "'", ",", "-"))
 
 
 class Mention(NamedTuple):
@@ -53,6 +56,18 @@ class Mention(NamedTuple):
     def text(self) -> str:
         """Its tokens."""
         return " ".join(self.window[self.start : self.end])
+
+    @property
+    def phrase(self) -> str:
+        """The last word before a preposition, a comma or the like: another rule for the head."""
+        found, begun = self.lemma, False
+        for token in self.window[self.start : self.end]:
+            word = token.lower()
+            if word in _ENDS and begun:
+                break
+            if word not in _ENDS and word[:1].isalnum():
+                found, begun = word, True
+        return found
 
 
 def need_model() -> str:

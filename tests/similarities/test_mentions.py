@@ -258,7 +258,7 @@ class TestTraining:
         assert not np.array_equal(first._layers[0][0], later._layers[0][0])
 
     def test_pairs_are_drawn_within_topics(self):
-        from fewpairs.similarities.transformers.mention_training import Mentions
+        from fewpairs.similarities.transformers.mention_pairs import Mentions
 
         x, _, topic = made_mentions()
         cluster = np.arange(len(x)) // 2  # pairs of neighbours, which are of different topics

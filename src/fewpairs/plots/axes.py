@@ -20,4 +20,4 @@ def new_axes(width: float, height: float) -> Any:
         import matplotlib.pyplot as plt  # noqa: PLC0415 - optional
     except ImportError as error:
         raise MissingExtraError("matplotlib", "plots", "A plot") from error
-    return plt.subplots(figsize=(width, height))[1]
+    return plt.subplots(figsize=(width, height), layout="constrained")[1]

@@ -58,15 +58,21 @@ def plot_cluster_sizes(clustered: Any, *, title: str = "", ax: Any = None) -> An
     matplotlib Axes
     """
     ax = ax if ax is not None else new_axes(5, 3.2)
+    from matplotlib.ticker import LogLocator, NullLocator  # noqa: PLC0415 - optional
+
     labels = getattr(clustered, "labels", getattr(clustered, "labels_", clustered))
     labels = np.asarray(labels)
     sizes = np.unique(labels[labels >= 0], return_counts=True)[1]
     size, count = np.unique(sizes, return_counts=True)
-    ax.vlines(size, 0.5, count, color=BEHIND, linewidth=1.5)
+    ax.vlines(size, 0.7, count, color=BEHIND, linewidth=1.5)
     ax.plot(size, count, "o", color=POSITIVE, markersize=4)
     ax.set_xscale("log")
     ax.set_yscale("log")
-    ax.set_ylim(bottom=0.5)
+    ax.set_ylim(bottom=0.7)
+    for axis in (ax.xaxis, ax.yaxis):  # numbers of things, not powers of ten
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_major_formatter("{x:,.0f}")
+        axis.set_minor_locator(NullLocator())
     ax.set(title=title, xlabel="items in a cluster", ylabel="clusters")
     ax.grid(alpha=0.25)
     return ax

@@ -245,6 +245,16 @@ def test_all_single_items_have_no_precision_to_state():
     assert clusters.recall.value == 1
 
 
+def test_where_no_match_was_met_the_recall_is_unknown():
+    clusters = fp.cluster(
+        range(60), fp.Precomputed(np.eye(60)), threshold=0.5, budget=0.3, random_state=0
+    )
+    assert clusters.n_clusters == 60
+    assert np.isnan(clusters.recall.value)
+    assert (clusters.recall.low, clusters.recall.high) == (0, 1)
+    assert "recall unknown" in repr(clusters)
+
+
 def test_thresholds_that_a_similarity_cannot_reach_are_refused():
     with pytest.raises(fp.errors.InputError, match="lies between 0 and 1") as refused:
         fp.cluster(["a", "b", "c"], fp.StringSimilarity(), threshold=1.5)

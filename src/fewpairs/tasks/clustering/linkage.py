@@ -14,16 +14,9 @@ from fewpairs.arrays import BoolArray, FloatArray, IntArray
 from fewpairs.files.scratch import is_on_disk, tall_beside
 from fewpairs.numerics import parts
 from fewpairs.parallel import announce, at_a_time, require_memory
-from fewpairs.tasks.clustering.kernels import (
-    FINISHED,
-    GONE,
-    WAITING,
-    State,
-    advance,
-    look,
-    refresh,
-    remembered,
-)
+from fewpairs.tasks.clustering.lists import look, refresh, remembered
+from fewpairs.tasks.clustering.merging import advance
+from fewpairs.tasks.clustering.state import FINISHED, GONE, WAITING, State
 from fewpairs.tasks.clustering.sums import Sums
 
 #: Neighbours that a cluster remembers.

@@ -79,8 +79,10 @@ def state(
     precision = _share_of(inside, sizes[0], met[0])
     low, value, high = _matches(inside, sizes[0], met[0], _TAIL / 2)
     few, middle, many = _matches(outside, sizes[1], met[1], _TAIL / 2)
-    recall = Share(_ratio(value, middle), _ratio(low, many), _ratio(high, few))
-    return Stated(precision, recall)
+    # Where no match was met, nobody knows whether there is one: a median of few is no finding.
+    met_none = not (inside.matches + outside.matches + sum(met)) and few < many
+    about = float("nan") if met_none else _ratio(value, middle)
+    return Stated(precision, Share(about, _ratio(low, many), _ratio(high, few)))
 
 
 def _ratio(found: float, missing: float) -> float:

@@ -1,4 +1,4 @@
-"""The loops of average linkage, compiled.
+"""The best neighbours of each cluster, so that few of them are compared with all others; compiled.
 
 Each cluster keeps a short list of its best neighbours, and a bound on its average similarity with
 every other. A neighbour in a list is a set of items that may since have become part of a larger
@@ -11,113 +11,17 @@ time, who the nearest neighbour is.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit
 
 from fewpairs.arrays import BoolArray, FloatArray, IntArray
 from fewpairs.parallel import COMPILED
+from fewpairs.tasks.clustering.state import ACTIVE, FINISHED, GONE, State, average, root_of
 
-#: What a cluster may be. One that is finished has nothing above the threshold, now or later.
-ACTIVE, WAITING, FINISHED, GONE = 0, 1, 2, 3
 #: Averages that differ by less, where the largest entries are about 1, differ by rounding.
 ROUNDING = 1e-13
-_FAST = COMPILED | {"fastmath": {"reassoc", "contract", "nsz"}, "error_model": "numpy"}
-
-
-class State(NamedTuple):
-    """All clusters, by the smallest of their items.
-
-    Attributes
-    ----------
-    vectors, lines, line_of, starts, others, corrections
-        As in `Sums`, added up in place.
-    n_positive : ndarray of shape (1,)
-    size, status : ndarray of shape (n,)
-    parent : ndarray of shape (n,)
-        Of an item or a merged cluster: where it went.
-    following, last, degree : ndarray of shape (n,)
-        The items of a cluster as a chain, its last one, and how many corrections they have.
-    near, near_size, near_value : ndarray of shape (n, k)
-        The best neighbours: cluster, how many items it had, average similarity with those.
-    n_near, bound : ndarray of shape (n,)
-    height : ndarray of shape (n,)
-        Of the last merge; infinite for single items.
-    merged, merged_at : ndarray of shape (n - 1, 2) and (n - 1,)
-    n_merged : ndarray of shape (1,)
-    changed : ndarray of shape (n,)
-        Whether the average vector is no longer what it was when all were compared.
-    """
-
-    vectors: FloatArray
-    lines: FloatArray
-    line_of: IntArray
-    starts: IntArray
-    others: IntArray
-    corrections: FloatArray
-    n_positive: IntArray
-    size: IntArray
-    status: IntArray
-    parent: IntArray
-    following: IntArray
-    last: IntArray
-    degree: IntArray
-    near: IntArray
-    near_size: IntArray
-    near_value: FloatArray
-    n_near: IntArray
-    bound: FloatArray
-    height: FloatArray
-    merged: IntArray
-    merged_at: FloatArray
-    n_merged: IntArray
-    changed: BoolArray
-
-
-@njit(**COMPILED)
-def root_of(parent: IntArray, item: int) -> int:
-    """Return the cluster that an item, or a merged cluster, is part of."""
-    root = item
-    while parent[root] != root:
-        root = parent[root]
-    while parent[item] != root:
-        parent[item], item = root, parent[item]
-    return root
-
-
-@njit(**_FAST)
-def product(vectors: FloatArray, n_positive: int, a: int, b: int) -> float:
-    """Return the inner product of two rows, with the signature."""
-    x, y = vectors[a], vectors[b]
-    total = 0.0
-    for k in range(n_positive):
-        total += x[k] * y[k]
-    less = 0.0
-    for k in range(n_positive, len(x)):
-        less += x[k] * y[k]
-    return total - less
-
-
-@njit(**COMPILED)
-def average(state: State, a: int, b: int) -> float:
-    """Return the average similarity of two clusters; the same in both orders."""
-    if b < a:
-        a, b = b, a
-    total = product(state.vectors, state.n_positive[0], a, b)
-    if state.line_of[b] >= 0:
-        total += state.lines[a, state.line_of[b]]
-    if state.line_of[a] >= 0:
-        total += state.lines[b, state.line_of[a]]
-    if state.degree[a] and state.degree[b]:
-        fewer, more = (a, b) if state.degree[a] <= state.degree[b] else (b, a)
-        item = fewer
-        while item >= 0:
-            for place in range(state.starts[item], state.starts[item + 1]):
-                if root_of(state.parent, state.others[place]) == more:
-                    total += state.corrections[place]
-            item = state.following[item]
-    return float(total / (state.size[a] * state.size[b]))
 
 
 @njit(**COMPILED)
@@ -181,98 +85,6 @@ def keep_best(
         state.near_value[a, place] = values[k]
     state.n_near[a] = width
     state.bound[a] = max(bound, values[order[width]]) if count > width else bound
-
-
-@njit(**COMPILED)
-def merge(state: State, a: int, b: int, value: float) -> int:
-    """Merge two clusters; return the new one, which has the name of the smaller."""
-    if b < a:
-        a, b = b, a
-    width = state.near.shape[1]
-    names = np.empty(2 * width, dtype=np.int64)
-    count = 0
-    for old in (a, b):
-        settle(state, old)
-        for k in range(state.n_near[old]):
-            other = state.near[old, k]
-            if other in (a, b):
-                continue
-            known = False
-            for place in range(count):
-                known |= names[place] == other
-            if not known:
-                names[count] = other
-                count += 1
-    share = state.size[b] / (state.size[a] + state.size[b])
-    bound = state.bound[a]
-    if share > 0 and state.bound[b] != bound:
-        infinite = bound == -np.inf or state.bound[b] == -np.inf
-        larger = max(bound, state.bound[b])
-        bound = larger if infinite else bound + (state.bound[b] - bound) * share
-    _join(state, a, b)
-    place = state.n_merged[0]
-    # Rounding must not put a merge above those that it is made of.
-    state.height[a] = min(value, state.height[a], state.height[b])
-    state.merged[place, 0], state.merged[place, 1] = a, b
-    state.merged_at[place] = state.height[a]
-    state.n_merged[0] += 1
-    values = np.empty(count)
-    for k in range(count):
-        values[k] = average(state, a, names[k])
-    keep_best(state, a, names, values, count, bound)
-    return a
-
-
-@njit(**COMPILED)
-def _join(state: State, a: int, b: int) -> None:
-    state.vectors[a] += state.vectors[b]
-    state.lines[a] += state.lines[b]
-    mine, other = state.line_of[a], state.line_of[b]
-    if mine < 0:
-        state.line_of[a] = other
-    elif other >= 0:
-        for item in range(len(state.lines)):
-            state.lines[item, mine] += state.lines[item, other]
-    state.size[a] += state.size[b]
-    state.degree[a] += state.degree[b]
-    state.following[state.last[a]] = b
-    state.last[a] = state.last[b]
-    state.parent[b] = a
-    state.status[b] = GONE
-    state.changed[a] = True
-
-
-@njit(**COMPILED)
-def advance(state: State, least: float, chain: IntArray, values: FloatArray) -> None:
-    """Merge all reciprocal nearest neighbours that the lists show, until they show no more.
-
-    Those of which all others must be looked at are waiting afterwards.
-    """
-    for start in range(len(state.size)):
-        if state.status[start] != ACTIVE:
-            continue
-        chain[0], length = start, 1
-        while length:
-            tip = chain[length - 1]
-            if state.status[tip] == WAITING:
-                break
-            near, value = nearest(state, tip, least)
-            if near == -2:  # noqa: PLR2004 - not in the list
-                state.status[tip] = WAITING
-                break
-            # Equal but for rounding is equal: otherwise a chain could come back to itself.
-            if length > 1 and value <= values[length - 2] + ROUNDING:
-                new = merge(state, tip, chain[length - 2], values[length - 2])
-                length -= 2
-                if not length:
-                    chain[0], length = new, 1
-            elif near < 0 or value < least:
-                state.status[tip] = FINISHED
-                length -= 1
-            else:
-                values[length - 1] = value
-                chain[length] = near
-                length += 1
 
 
 @njit(**COMPILED)
