@@ -38,11 +38,18 @@ class Corpus:
     #: Training documents of a published split; None where there is none.
     published: int | None
     cache: Path
+    #: None for the vectors derived from GloVe.
+    trained: fp.WordVectors | None = None
+
+    @property
+    def vectors(self) -> fp.WordVectors:
+        """Vectors of words."""
+        return vectors() if self.trained is None else self.trained
 
     @cached_property
     def documents(self) -> fp.Documents:
         """Bags of words without SMART stop words."""
-        return fp.Documents.of(self.texts, vectors(), stop_words=stop_words(), empty="far")
+        return fp.Documents.of(self.texts, self.vectors, stop_words=stop_words(), empty="far")
 
     @cached_property
     def pool(self) -> np.ndarray:
@@ -54,7 +61,7 @@ class Corpus:
     def fingerprint(self) -> str:
         """A word for the documents and their vectors."""
         bags = self.documents
-        words = np.ascontiguousarray(vectors().array[np.unique(bags.words)[::50]])
+        words = np.ascontiguousarray(self.vectors.array[np.unique(bags.words)[::50]])
         parts = (bags.words, bags.weights, bags.starts, words)
         return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()[:10]
 
@@ -87,11 +94,11 @@ class Corpus:
         The words of the pool's first documents, which every split trains on, say where they lie.
         """
         some = self.documents[self.pool[: self.always]]
-        like = fp.WordMoverEmbedding(vectors())
+        like = fp.WordMoverEmbedding(self.vectors)
 
         def compute(begin: int) -> np.ndarray:
             model = fp.WordMoverEmbedding(
-                vectors(), STEP, max_words=max_words, gamma=UNIT, random_state=begin
+                self.vectors, STEP, max_words=max_words, gamma=UNIT, random_state=begin
             )
             features = model.fit(some).transform(self.documents)
             return -np.log(features * np.sqrt(STEP)) / UNIT

@@ -31,7 +31,7 @@ from benchmarks.shared.linear_svm import accuracies
 from benchmarks.shared.papers import BASELINES, PRINTED
 from benchmarks.shared.tables import publish, table
 from benchmarks.shared.tasks import SETS
-from benchmarks.shared.texts import stop_words, vectors
+from benchmarks.shared.texts import stop_words
 from benchmarks.word_mover.wmd_classification import vote
 from fewpairs.text.tokens import tokenize
 
@@ -73,7 +73,7 @@ def averages(whole: Corpus, train: np.ndarray, weights: str) -> np.ndarray:
     """Averaged word vectors; frequencies and components come from training documents."""
     bags = whole.documents
     document = np.repeat(np.arange(len(bags)), np.diff(bags.starts))
-    values, array = bags.weights.copy(), vectors().array
+    values, array = bags.weights.copy(), whole.vectors.array
     among = np.isin(document, train)
     if weights == "TF-IDF":
         having = np.bincount(bags.words[among], minlength=len(array))
