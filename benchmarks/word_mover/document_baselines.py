@@ -24,13 +24,14 @@ from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
+from benchmarks.shared.classification_report import set_of
 from benchmarks.shared.command import arguments, need_data
 from benchmarks.shared.corpora import Corpus, cache_folder, corpus
 from benchmarks.shared.kept import Kept
 from benchmarks.shared.linear_svm import accuracies
 from benchmarks.shared.papers import BASELINES, PRINTED
 from benchmarks.shared.tables import publish, table
-from benchmarks.shared.tasks import SETS
+from benchmarks.shared.tasks import ALL_SETS, SETS
 from benchmarks.shared.texts import stop_words
 from benchmarks.word_mover.wmd_classification import vote
 from fewpairs.text.tokens import tokenize
@@ -204,13 +205,13 @@ def methods(whole: Corpus, *, with_paragraphs: bool) -> dict[str, Callable[[], f
 
 def written(kept: Kept, others: Kept) -> str:
     """The page, of what there is."""
-    names = [name for name in SETS if f"{name}|average, nBOW" in kept]
+    names = [name for name in ALL_SETS if f"{name}|average, nBOW" in kept]
 
     def row(title: str, method: str) -> list[str]:
         cells = [title]
         for name in names:
             mine = f"{kept[f'{name}|{method}']:.1f}" if f"{name}|{method}" in kept else "–"
-            paper = BASELINES.get((name, method))
+            paper = BASELINES.get((set_of(name), method))
             cells.append(f"{mine} ({paper})" if paper else mine)
         return cells
 
@@ -219,7 +220,7 @@ def written(kept: Kept, others: Kept) -> str:
         for name in names:
             known = f"{name}|{part}|0"
             mine = f"{others[known]['test']:.1f}" if known in others else "–"
-            paper = PRINTED.get((name, *key))
+            paper = PRINTED.get((set_of(name), *key))
             cells.append(f"{mine} ({paper})" if paper else mine)
         return cells
 
@@ -238,7 +239,7 @@ def written(kept: Kept, others: Kept) -> str:
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--only", nargs="*", choices=list(SETS), help="these data sets")
+    parser.add_argument("--only", nargs="*", choices=list(ALL_SETS), help="these data sets")
     parser.add_argument("--paragraphs", action="store_true", help="paragraph vectors by gensim too")
     parser.add_argument("--print", action="store_true", help="compute nothing: print what is kept")
     parser.add_argument("--cache", help="folder for results; else FEWPAIRS_CACHE")

@@ -51,7 +51,7 @@ def validated(title: str, choice: Choice, distances: Distances, size: int) -> fl
     whole = distances.corpus
     known = learned(whole)
     if title == "WME":
-        rows = random_features(whole, choice.gamma, size, choice.max_words, known).rows
+        rows = random_features(title, whole, choice.gamma, size, choice.max_words, known).rows
     else:
         none = np.array([], dtype=int)
         rows = landmark_features(title, distances, choice.gamma, size, known, none).rows
