@@ -95,6 +95,8 @@ def main() -> None:
         print("left out: Adam, for PyTorch is not installed")
     rows = []
     for (n, dimensions, noise, rule), printed in PRINTED.items():
+        if options.quick and dimensions > 50:
+            continue
         m = dimensions + 1 if rule == "K + 1" else ceil(1.5 * dimensions)
         cells = []
         for method in methods.values():
