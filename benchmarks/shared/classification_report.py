@@ -20,11 +20,11 @@ TEXT = """\
 All documents of each set, but for those whose number stands in the heading ({documents}). SMART
 stop words left out, 100-dimensional vectors derived from GloVe (the papers: 300 dimensions, Google
 News); 20NEWS without headers, quotations and signatures, but for the column that says so. Published
-splits where there are some
-(OHSUMED, 20NEWS, R8), else random ones of 70/30, mean ± standard deviation where there are several.
-A linear SVM on centred features; γ, the longest random document and C are chosen on training
+splits where there are some (OHSUMED, 20NEWS, R8), else random ones of 70/30, mean ± standard
+deviation where there are several. A linear SVM on centred features; γ and C are chosen on training
 documents alone, for every method at the size in the table. Landmarks are the same for all methods
-and splits.
+and splits. "Length one": words scaled to that length, as in the code of the WME paper's authors,
+and up to 12 of them in a random document in place of 6.
 
 ## Accuracy: Table 2 of the SMS paper
 
@@ -94,7 +94,8 @@ def written(kept: Kept) -> str:
                 )
                 for n in names
             ]
-            if any(not cell.startswith("–") for cell in cells):
+            again = title == "exact kernel" and size != sizes[0]
+            if not again and any(not cell.startswith("–") for cell in cells):
                 accuracy.append([title, "" if title == "exact kernel" else size, *cells])
     first = min((s for s in sizes if s >= 512), default=max(sizes))
     return TEXT.format(

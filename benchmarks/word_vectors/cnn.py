@@ -6,9 +6,8 @@ maximum over the text, dropout, five epochs; macro F1 on the test part, means an
 Texts are whole unless --length cuts them; a batch has texts of similar lengths, and is as long as
 its longest. Of 100 dimensions the vectors derived from GloVe stand beside the others, though they
 come from a far larger corpus. WebKB's texts are stemmed, as the data have them, so that many of
-their words have no vector. Needs PyTorch. Writes docs/tables/word-cnn.md. Takes HOURS, most of
-them Amazon's long texts; what is done is kept beside the vectors, and a run that was stopped goes
-on there.
+their words have no vector. Needs PyTorch. Writes docs/tables/word-cnn.md. Takes about four hours on
+one core; what is done is kept beside the vectors, and a run that was stopped goes on there.
 
     FEWPAIRS_DATA=… python -m benchmarks.word_vectors.cnn FOLDER [--quick] [--length 100]
         [--dimensions 100 200 300] [--sets Subj WebKB Amazon] [--seeds 2]
