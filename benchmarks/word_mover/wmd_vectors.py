@@ -8,12 +8,13 @@ wmd_classification.py; first split. About ten minutes on one core; distances and
 Writes docs/tables/wmd-vectors.md.
 
     FEWPAIRS_DATA=… FEWPAIRS_CACHE=… python -m benchmarks.word_mover.wmd_vectors
-        [--quick] [--only NAME …] [--size N]
+        [--quick] [--only NAME …] [--methods NAME …] [--size N]
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -34,7 +35,7 @@ SOURCES = ("GloVe", "ours, Wikipedia", "ours, the set's own texts")
 METHODS = ("average, nBOW", "WME", "SMS-Nyström")
 TEXT = """\
 Per cent of the test documents, first split, {size} columns, 100 dimensions. "Covered": share of the
-set's words that have a vector, of those that GloVe has, stop words left out.
+set's words that have a vector, of those that GloVe has, stop words left out. "–": not run.
 
 {table}
 """
@@ -85,6 +86,7 @@ def main() -> None:
     default = ["TWITTER", "R8", "CLASSIC"]
     parser.add_argument("--only", nargs="*", choices=list(SETS), default=default)
     parser.add_argument("--size", type=int, default=256, help="landmarks, and random documents")
+    parser.add_argument("--methods", nargs="*", choices=METHODS, default=METHODS)
     parser.add_argument("--cache", help="folder for distances and results; else FEWPAIRS_CACHE")
     options = parser.parse_args()
     need_data()
@@ -94,19 +96,25 @@ def main() -> None:
         options.only, options.size, folder = ["TWITTER"], 64, folder / "quick"
     folder.mkdir(parents=True, exist_ok=True)
     kept = Kept(folder / "vectors.jsonl", "methods", "transport", "text")
-    rows = []
     for name in options.only:
         whole = corpus(name, folder, most=most)
         for source in SOURCES:
             part = f"{name}|{options.size}|{source}"
-            if f"{part}|done" not in kept:
-                mine = trained(source, whole, limit)
-                found = {m: measured(m, mine, options.size)["test"] for m in METHODS}
-                kept.add(f"{part}|done", found | {"covered": covered(mine)})
-                print(part, kept[f"{part}|done"], flush=True)
-            found = kept[f"{part}|done"]
-            cells = [f"{found[m]:.1f}" for m in METHODS]
-            rows.append([name, source, f"{100 * found['covered']:.0f} %", *cells])
+            wanted = [m for m in options.methods if f"{part}|{m}" not in kept]
+            if not wanted:
+                continue
+            mine = trained(source, whole, limit)
+            kept.add(f"{part}|covered", covered(mine))
+            for method in wanted:
+                kept.add(f"{part}|{method}", measured(method, mine, options.size)["test"])
+                print(f"{part}|{method}: {kept[f'{part}|{method}']:.1f}", flush=True)
+    rows = []
+    for name, source in product(SETS, SOURCES):
+        part = f"{name}|{options.size}|{source}"
+        if f"{part}|covered" in kept:
+            keys = [f"{part}|{method}" for method in METHODS]
+            cells = [f"{kept[key]:.1f}" if key in kept else "–" for key in keys]
+            rows.append([name, source, f"{100 * kept[f'{part}|covered']:.0f} %", *cells])
     headings = ["data", "vectors", "covered", *METHODS]
     text = TEXT.format(size=options.size, table=table(headings, rows))
     print("\n" + text)
