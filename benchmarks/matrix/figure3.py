@@ -2,11 +2,11 @@
 
 Relative error of every method of the paper against the share of all pairs evaluated, on all tweets
 under Word Mover's similarity, stored matrices of real sentence-pair models and the random PSD
-control; spectra; histograms of the eigenvalues of SᵀKS. About half an hour of one core; stopped
-and started again with `--keep` it goes on. Writes docs/tables/figure3.md, and draws
+control; spectra; histograms of the eigenvalues of SᵀKS. About a quarter of an hour of one core;
+stopped and started again with `--keep` it goes on. Writes docs/tables/figure3.md, and draws
 docs/figures/figure1.png, docs/figures/figure2.png and docs/figures/figure3.png.
 
-    FEWPAIRS_DATA=… python -m benchmarks.matrix.figure3 [--quick] [--keep FILE]
+    FEWPAIRS_DATA=… python -m benchmarks.matrix.figure3 [--quick] [--keep FILE [--print]]
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ TRIALS, LARGE = 10, 2000
 #: Of exp(−γ·WMD) between tweets; the paper does not print its own.
 GAMMA = 0.4
 TEXT = """\
-Mean ± sd of {trials} trials, one on TWITTER (all tweets of the file, γ = {gamma}). "pairs":
-share of all pairs that is evaluated, by methods that read s lines; "s + s" reads twice as many.
+Mean ± sd of {trials} trials{tweets}. "pairs": share of all pairs that
+is evaluated, by methods that read s lines; "s + s" reads twice as many.
 
 {verdicts}
 
@@ -179,6 +179,7 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--keep", type=Path, help="a file for what is done, to go on from")
     parser.add_argument("--only", nargs="*", help="do these matrices, and print nothing")
+    parser.add_argument("--print", action="store_true", help="compute no error: print what is kept")
     options = parser.parse_args()
     need_data()
     kept = Kept(options.keep, "methods")
@@ -193,7 +194,14 @@ def main() -> None:
     matrices = {title: makers[title]() for title in titles}
     if not options.quick:
         draw_spectra(matrices)
-    figure, axes = plt.subplots(5, 3, figsize=(14, 18), layout="constrained")
+    if options.print:
+        trials = {t: 1 if len(matrix) > LARGE else TRIALS for t, matrix in matrices.items()}
+        whole = [t for t in titles if all(f"{t}|{m}|{trials[t]}" in kept for m in METHODS)]
+        matrices = {title: matrices[title] for title in whole}
+    colours = [*mpl.color_sequences["tab10"], "black"]  # one for every method
+    mpl.rcParams["axes.prop_cycle"] = mpl.cycler(color=colours)
+    height = -(-len(matrices) // 3)
+    figure, axes = plt.subplots(height, 3, figsize=(14, 3.6 * height), layout="constrained")
     rows, means = [], {}
     for axis, (title, matrix) in zip(axes.flat, matrices.items(), strict=False):
         results = done(kept, title, matrix, quick=options.quick)
@@ -210,8 +218,11 @@ def main() -> None:
     figure.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     if not options.quick:
         figure.savefig(FIGURES / "figure3.png", dpi=80)
+    tweets = f", one on TWITTER (all tweets of the file, γ = {GAMMA})" * (
+        "TWITTER, WMD" in matrices
+    )
     text = TEXT.format(
-        trials=TRIALS, gamma=GAMMA, verdicts=verdicts(means),
+        trials=TRIALS, tweets=tweets, verdicts=verdicts(means),
         table=table(["matrix", "s/n", "pairs", *METHODS], rows),
     )  # fmt: skip
     print(text)

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import fewpairs as fp
-from benchmarks.shared.tasks import SETS
+from benchmarks.shared.tasks import ALL_SETS
 from benchmarks.shared.texts import stop_words, vectors
 from fewpairs import datasets
 
@@ -38,11 +38,18 @@ class Corpus:
     #: Training documents of a published split; None where there is none.
     published: int | None
     cache: Path
+    #: None for the vectors derived from GloVe.
+    trained: fp.WordVectors | None = None
+
+    @property
+    def vectors(self) -> fp.WordVectors:
+        """Vectors of words."""
+        return vectors() if self.trained is None else self.trained
 
     @cached_property
     def documents(self) -> fp.Documents:
         """Bags of words without SMART stop words."""
-        return fp.Documents.of(self.texts, vectors(), stop_words=stop_words(), empty="far")
+        return fp.Documents.of(self.texts, self.vectors, stop_words=stop_words(), empty="far")
 
     @cached_property
     def pool(self) -> np.ndarray:
@@ -54,7 +61,7 @@ class Corpus:
     def fingerprint(self) -> str:
         """A word for the documents and their vectors."""
         bags = self.documents
-        words = np.ascontiguousarray(vectors().array[np.unique(bags.words)[::50]])
+        words = np.ascontiguousarray(self.vectors.array[np.unique(bags.words)[::50]])
         parts = (bags.words, bags.weights, bags.starts, words)
         return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()[:10]
 
@@ -81,22 +88,26 @@ class Corpus:
 
         return self._kept("landmarks", len(chosen), compute)
 
-    def random_columns(self, count: int, max_words: int) -> tuple[np.ndarray, float]:
+    def random_columns(
+        self, count: int, max_words: int, *, unit: bool = False
+    ) -> tuple[np.ndarray, float]:
         """Distances to random documents of the default drawing, and seconds for each one.
 
         The words of the pool's first documents, which every split trains on, say where they lie.
+        With `unit`, words have length one, as in the code of the paper's authors.
         """
         some = self.documents[self.pool[: self.always]]
-        like = fp.WordMoverEmbedding(vectors())
+        like = fp.WordMoverEmbedding(self.vectors)
 
         def compute(begin: int) -> np.ndarray:
             model = fp.WordMoverEmbedding(
-                vectors(), STEP, max_words=max_words, gamma=UNIT, random_state=begin
-            )
+                self.vectors, STEP, max_words=max_words, normalize=unit, gamma=UNIT,
+                random_state=begin,
+            )  # fmt: skip
             features = model.fit(some).transform(self.documents)
             return -np.log(features * np.sqrt(STEP)) / UNIT
 
-        title = f"random-{like.drawing}-{'unit' if like.normalize else 'given'}-{max_words}"
+        title = f"random-{like.drawing}-{'unit' if unit else 'given'}-{max_words}"
         return self._kept(title, count, compute)
 
     def _kept(self, title: str, count: int, compute) -> tuple[np.ndarray, float]:
@@ -120,7 +131,7 @@ class Corpus:
 
 def corpus(name: str, cache: Path, *, most: int | None = None) -> Corpus:
     """Read a whole set; `most` cuts it to so many random documents, for a quick run."""
-    data, parts, clean, _ = SETS[name]
+    data, parts, clean, _ = ALL_SETS[name]
     records = [datasets.read_records(data, part) for part in parts]
     if most is not None:
         shares = [len(part) / sum(map(len, records)) for part in records]

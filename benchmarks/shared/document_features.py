@@ -26,6 +26,8 @@ SHARES = (0.05, 0.15, 0.4, 1.0)
 #: Longest random documents that are tried; in cross-validation over all sets 12 are no better
 #: (docs/tables/wme-defaults.md), and cost twice as much.
 LENGTHS = (6,)
+#: Random features: the default, and with words of length one and longer random documents.
+RANDOM = {"WME": LENGTHS, "WME, length one": (12,)}
 #: Costs that are tried together with γ; the final one is chosen among more of them.
 COSTS = (1.0, 10.0, 100.0, 1e3)
 
@@ -132,10 +134,10 @@ def landmark_features(
 
 
 def random_features(
-    corpus: Corpus, share: float, size: int, max_words: int, which: np.ndarray
+    title: str, corpus: Corpus, share: float, size: int, max_words: int, which: np.ndarray
 ) -> Features:
     """The paper's features, of γ = share / spread; a common factor is left out."""
-    columns, _ = corpus.random_columns(size, max_words)
+    columns, _ = corpus.random_columns(size, max_words, unit="length one" in title)
     start = time.process_time()
     some = columns[corpus.pool[: corpus.always]]
     # Documents without words are equally far from everything, and are not measured.
@@ -162,10 +164,10 @@ def choose(title: str, distances: Distances, size: int) -> Choice:
     corpus = distances.corpus
     known = corpus.pool[: corpus.always]
     labels, tried = corpus.labels[known], {}
-    if title == "WME":
-        for max_words in LENGTHS:
+    if title in RANDOM:
+        for max_words in RANDOM[title]:
             for share in SHARES:
-                rows = random_features(corpus, share, size, max_words, known).rows
+                rows = random_features(title, corpus, share, size, max_words, known).rows
                 tried[f"{share:g} {max_words}"] = validated(rows, labels)
     else:
         # The larger part are no landmarks, as among all documents.

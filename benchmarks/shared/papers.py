@@ -30,6 +30,18 @@ small   2       20       7       69     24  10      8
 large   34      330      240     547    396 70      123
 speedup 2       103      401     472    23  52      165
 """
+#: SMS Table 7: ranks at which each method did best.
+_RANKS = """
+rank  method      TWITTER RECIPE_L OHSUMED 20NEWS
+small WME         128     500      320     491
+small SMS-Nyström 421     532      500     550
+small StaCUR      382     548      488     548
+small SiCUR       507     550      550     550
+large WME         896     4096     2500    4096
+large SMS-Nyström 1631    4061     2500    3872
+large StaCUR      1367    4069     2489    3256
+large SiCUR       1204    4030     2500    3824
+"""
 #: WME Tables 3 and 6 (linear SVM on document vectors) and 5 (kNN on other representations).
 _BASELINES = """
 method                TWITTER RECIPE_L OHSUMED 20NEWS R8   CLASSIC AMAZON
@@ -63,5 +75,7 @@ def _read(text: str, keys: int) -> dict[tuple[str, ...], str]:
 PRINTED = _read(_CLASSIFICATION, 2)
 #: (data set, "kNN-WMD", "small", "large" or "speedup") → seconds, or a ratio of them.
 SECONDS = _read(_SECONDS, 1)
+#: (data set, rank, method) → number of columns.
+RANKS = _read(_RANKS, 2)
 #: (data set, method) → accuracy in per cent.
 BASELINES = _read(_BASELINES, 1)

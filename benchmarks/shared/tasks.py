@@ -20,6 +20,8 @@ SETS = {
     "CLASSIC": ("classic4", ("all",), str, (4965, 2128)),
     "AMAZON": ("amazon", ("all",), str, (5600, 2400)),
 }
+#: The same, and newsgroups as they are, with headers, quotations and signatures.
+ALL_SETS = SETS | {"20NEWS with headers": ("20news", ("train", "test"), str, (11314, 7532))}
 
 
 @dataclass(frozen=True, eq=False)

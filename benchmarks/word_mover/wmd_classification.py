@@ -28,6 +28,7 @@ from benchmarks.shared.corpora import Corpus, cache_folder, corpus
 from benchmarks.shared.document_features import (
     GAMMAS,
     METHODS,
+    RANDOM,
     Choice,
     Distances,
     choose,
@@ -37,7 +38,7 @@ from benchmarks.shared.document_features import (
 from benchmarks.shared.kept import Kept
 from benchmarks.shared.linear_svm import accuracies
 from benchmarks.shared.tables import publish
-from benchmarks.shared.tasks import SETS
+from benchmarks.shared.tasks import ALL_SETS, SETS
 
 #: The largest number of documents whose pairs are all evaluated.
 MOST_FOR_ALL_PAIRS = 3200
@@ -52,10 +53,10 @@ def compared(
     if whole.published is not None:
         # Landmarks are the first of the pool, so these come first.
         train = whole.pool
-    if title == "WME":
+    if title in RANDOM:
         both = np.concatenate([train, test])
-        made = random_features(whole, choice.gamma, size, choice.max_words, both)
-        each = whole.random_columns(size, choice.max_words)[1]
+        made = random_features(title, whole, choice.gamma, size, choice.max_words, both)
+        each = whole.random_columns(size, choice.max_words, unit="length one" in title)[1]
     else:
         made = landmark_features(title, distances, choice.gamma, size, train, test)
         each = distances.seconds_each
@@ -168,11 +169,11 @@ def run(
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--only", nargs="*", choices=list(SETS), help="these data sets")
+    parser.add_argument("--only", nargs="*", choices=list(ALL_SETS), help="these data sets")
     parser.add_argument("--size", type=int, default=512, help="landmarks, and random documents")
     parser.add_argument("--seeds", type=int, default=3, help="splits of sets without one")
-    titles = [*METHODS, "WME"]
-    parser.add_argument("--methods", nargs="*", choices=titles, default=titles)
+    titles = [*METHODS, *RANDOM]
+    parser.add_argument("--methods", nargs="*", choices=titles, default=[*METHODS, "WME"])
     parser.add_argument(
         "--most", type=int, help="so many documents of a set, where all take too long"
     )

@@ -16,12 +16,12 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.shared.command import arguments, need_data
 from benchmarks.shared.corpora import cache_folder, corpus
-from benchmarks.shared.tasks import SETS
+from benchmarks.shared.tasks import ALL_SETS, SETS
 
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--only", nargs="*", choices=list(SETS), help="these data sets")
+    parser.add_argument("--only", nargs="*", choices=list(ALL_SETS), help="these data sets")
     parser.add_argument("--landmarks", type=int, default=512)
     parser.add_argument(
         "--most", type=int, help="so many documents of a set, where all take too long"

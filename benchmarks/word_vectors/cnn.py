@@ -3,19 +3,22 @@
 FOLDER holds vectors that speed.py has saved with `--keep FOLDER`. They stay fixed, and are scaled
 to one length, because frequent words would drown the others. Filters of widths 3, 4 and 5, the
 maximum over the text, dropout, five epochs; macro F1 on the test part, means and ranges of seeds.
-Texts are whole unless --length cuts them, and a batch is as long as its longest. WebKB's texts are
-stemmed, as the data have them, so that many of their words have no vector. Needs PyTorch. Writes
-docs/tables/word-cnn.md. Takes about eight hours on one core, most of them Amazon's long texts; what
-is done is kept beside the vectors, and a run that was stopped goes on there.
+Texts are whole unless --length cuts them; a batch has texts of similar lengths, and is as long as
+its longest. Of 100 dimensions the vectors derived from GloVe stand beside the others, though they
+come from a far larger corpus. WebKB's texts are stemmed, as the data have them, so that many of
+their words have no vector. Needs PyTorch. Writes docs/tables/word-cnn.md. Takes about four hours on
+one core; what is done is kept beside the vectors, and a run that was stopped goes on there.
 
     FEWPAIRS_DATA=… python -m benchmarks.word_vectors.cnn FOLDER [--quick] [--length 100]
-        [--dimensions 100 200 300] [--sets Subj WebKB Amazon]
+        [--dimensions 100 200 300] [--sets Subj WebKB Amazon] [--seeds 2]
 """
 
 from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -27,8 +30,9 @@ from benchmarks.shared import word_quality as quality
 from benchmarks.shared.command import arguments, need_data
 from benchmarks.shared.kept import Kept
 from benchmarks.shared.tables import publish, table
+from benchmarks.shared.texts import vectors as glove
 
-FILTERS, WIDTHS, EPOCHS = 60, (3, 4, 5), 5
+FILTERS, WIDTHS, EPOCHS, BATCH = 60, (3, 4, 5), 5, 64
 #: F1 on Subj, WebKB and Amazon that the paper prints, by K.
 PRINTED = {
     (100, "random"): "80.1, 91.1, 74.3",
@@ -89,6 +93,13 @@ def network(array: np.ndarray, classes: int):
     return Net()
 
 
+def batches(lengths: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
+    """Places of texts with similar lengths, others in every epoch, in random order."""
+    order = np.argsort(lengths * rng.uniform(0.8, 1.25, len(lengths)))
+    parts = np.array_split(order, len(order) // BATCH + 1)
+    return [parts[k] for k in rng.permutation(len(parts))]
+
+
 def score(vectors: fp.WordVectors, title: str, seed: int, epochs: int, length: int | None) -> float:
     """Macro F1 of one training, in per cent."""
     import torch
@@ -100,13 +111,15 @@ def score(vectors: fp.WordVectors, title: str, seed: int, epochs: int, length: i
     train, test = places[:n_train], places[n_train:]
     if n_train is None:
         train, test = train_test_split(places, test_size=0.3, random_state=0, stratify=y)
+    lengths = np.array([len(text) for text in x])
     torch.manual_seed(seed)
+    rng = np.random.default_rng(seed)
     model = network(vectors.normalized().array, len(names))
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
     for _ in range(epochs):
         model.train()
-        for part in torch.randperm(len(train)).split(64):
-            mine = train[part.numpy()]
+        for part in batches(lengths[train], rng):
+            mine = train[part]
             targets = torch.tensor(y[mine])
             loss = torch.nn.functional.cross_entropy(model(padded([x[k] for k in mine])), targets)
             optimizer.zero_grad()
@@ -114,7 +127,8 @@ def score(vectors: fp.WordVectors, title: str, seed: int, epochs: int, length: i
             optimizer.step()
     model.eval()
     with torch.no_grad():
-        parts = np.array_split(test, len(test) // 64 + 1)
+        test = test[np.argsort(lengths[test])]
+        parts = np.array_split(test, len(test) // BATCH + 1)
         guess = np.concatenate([model(padded([x[k] for k in p])).argmax(dim=1) for p in parts])
     return 100 * float(f1_score(y[test], guess, average="macro"))
 
@@ -138,9 +152,14 @@ def main() -> None:
     kept = Kept(None if options.quick else options.folder / "cnn.jsonl")
     lines = []
     for size in sizes:
-        for path in sorted(options.folder.glob(f"*-{size}.npz")):
-            vectors = fp.WordVectors.load(path)
-            name = path.stem.removesuffix(f"-{size}")
+        paths = sorted(options.folder.glob(f"*-{size}.npz"))
+        made: dict[str, Callable[[], fp.WordVectors]] = {
+            path.stem.removesuffix(f"-{size}"): partial(fp.WordVectors.load, path) for path in paths
+        }
+        if size == glove().dimensions:
+            made["GloVe, larger corpus"] = glove
+        for name, load in made.items():
+            vectors = load()
             cells = []
             for title in titles:
                 part = f"{name} {size} {title} {epochs} {seeds} {options.length}"

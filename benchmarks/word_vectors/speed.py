@@ -2,11 +2,12 @@
 
 Every training runs in a process of its own, on two threads, from the same token lists; reading and
 tokenising are not timed. Ratios are those of CPU seconds, which count all threads and which other
-work on the machine changes little. `--keep` saves the vectors, for cnn.py. Writes
-docs/tables/word-vectors.md. Takes about three hours on one core.
+work on the machine changes little. `--keep` saves the vectors, for cnn.py; with `--only` nothing
+else is done, for the methods whose names begin so. Writes docs/tables/word-vectors.md. Takes about
+three hours on one core.
 
     FEWPAIRS_DATA=… python -m benchmarks.word_vectors.speed [--quick] [--dimensions 100 200 300]
-        [--keep FOLDER]
+        [--keep FOLDER [--only NAME …]]
 """
 
 from __future__ import annotations
@@ -169,6 +170,9 @@ def main() -> None:
         "--fasttext", type=int, nargs="*", default=[100, 200, 300], help="K with fastText too"
     )
     parser.add_argument("--keep", type=Path, help="a folder for the vectors, for cnn.py")
+    parser.add_argument(
+        "--only", nargs="*", help="with --keep: save these vectors, do nothing else"
+    )
     options = parser.parse_args()
     need_data()
     limit = 10_000 if options.quick else None
@@ -182,11 +186,17 @@ def main() -> None:
             if title.startswith("gensim") and find_spec("gensim") is None:
                 print(f"left out: {title}, which is not installed")
                 continue
+            if options.only and not title.strip("*").startswith(tuple(options.only)):
+                continue
             found[title] = in_its_own_process(title, dimensions, limit)
             if options.keep:
                 keep(options.keep, title, dimensions, found[title])
+            if options.only:
+                continue
             rows.append(row(title, dimensions, found[title]))
             print(*rows[-1], sep=" | ", flush=True)
+        if options.only:
+            continue
         lines += ratios(dimensions, found)
         print(*lines, sep="\n", flush=True)
         if not options.quick:

@@ -9,6 +9,7 @@ from examples import symmetric_matrix
 import fewpairs as fp
 from fewpairs.error import profiles as profiles_room
 from fewpairs.methods import nystrom
+from fewpairs.methods.fitted import cores as cores_room
 from fewpairs.methods.fitted import folds as folds_room
 from fewpairs.methods.fitted.cores import Cores, gap_of
 from fewpairs.methods.fitted.near_pairs import Queue
@@ -109,3 +110,31 @@ def test_a_constant_matrix_is_found_from_three_landmarks(n, value):
         range(n), fp.Precomputed(matrix), landmarks=3, error_pairs=0, random_state=0
     )
     np.testing.assert_allclose(found.to_dense(), matrix, rtol=1e-6)
+
+
+def asymmetric_cores(rng: np.random.Generator) -> Cores:
+    square = rng.normal(size=(12, 12)) + 5 * np.eye(12)
+    return Cores.of(square, gap_of(square), symmetric=False)
+
+
+def test_each_item_is_taken_to_the_bases_of_many_landmarks_once(monkeypatch):
+    rng = np.random.default_rng(0)
+    cores = asymmetric_cores(rng)
+    left, right = rng.normal(size=(30, 12)), rng.normal(size=(40, 12))
+    rows, columns = rng.integers(30, size=2500), rng.integers(40, size=2500)
+    before = cores.pair_predictions(left, right, rows, columns)
+    np.testing.assert_allclose(before, cores.predictions(left[rows], right[columns]), rtol=1e-9)
+    monkeypatch.setattr(cores_room, "_MANY", 12)
+    monkeypatch.delattr(Cores, "predictions")  # the other way
+    after = cores.pair_predictions(left, right, rows, columns)
+    np.testing.assert_allclose(after, before, rtol=1e-9, atol=1e-12)
+
+
+def test_nuggets_without_weight_are_left_out_of_the_core():
+    rng = np.random.default_rng(0)
+    cores = asymmetric_cores(rng)
+    weights = rng.uniform(size=cores.count)
+    weights[len(weights) // 5 : 2 * len(weights) // 5] = 0
+    each = [cores.combined(np.eye(cores.count)[k]) for k in range(cores.count)]
+    wanted = np.einsum("k,kij->ij", weights, np.stack(each))
+    np.testing.assert_allclose(cores.combined(weights), wanted, rtol=1e-9, atol=1e-12)

@@ -21,6 +21,9 @@ from fewpairs.numerics import parts, ridge_inverse
 NUGGETS = (0.0, 0.25, 0.5, 0.75, 1.0)
 #: Ridges, as shares of the largest eigenvalue; the small ones serve exactly low-rank matrices.
 RIDGES = np.concatenate([[1e-12, 1e-10, 1e-8, 1e-6, 1e-5], np.geomspace(1e-4, 1.0, 9)])
+#: From this many landmarks on products with the bases of every nugget take most of the time, and no
+#: item is taken there twice; with fewer, results keep their last bits.
+_MANY = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,9 +119,27 @@ class Cores:
             for part in parts(len(rows), 1024):
                 result[part] = (tall[i[part]] * tall[j[part]]) @ basis.filters.T
             return result
+        if len(self.bases) > 1 and len(basis.left) >= _MANY:
+            return self._by_items(left, right, rows, columns)
         for part in parts(len(rows), 1024):
             result[part] = self.predictions(left[rows[part]], right[columns[part]])
         return result
+
+    def _by_items(
+        self, left: FloatArray, right: FloatArray, rows: IntArray, columns: IntArray
+    ) -> FloatArray:
+        """Return the same, taking each item to the bases of every nugget once."""
+        some, i = np.unique(rows, return_inverse=True)
+        others, j = np.unique(columns, return_inverse=True)
+        tall_left, tall_right = left[some], right[others]
+        results = []
+        for f in self.bases:
+            along, across = tall_left @ f.left, tall_right @ f.right
+            mine = np.empty((len(rows), len(f.filters)))
+            for part in parts(len(rows), 1024):
+                mine[part] = (along[i[part]] * across[j[part]]) @ f.filters.T
+            results.append(mine)
+        return np.hstack(results)
 
     def block_sums(
         self, left: FloatArray, right: FloatArray, values: FloatArray
@@ -167,8 +188,9 @@ class Cores:
         start = 0
         for f in self.bases:
             mine = weights[start : start + len(f.filters)]
-            total += (f.left * (mine @ f.filters)) @ f.right.T
             start += len(f.filters)
+            if mine.any():  # most weights are zero, and a product of s³ takes a while
+                total += (f.left * (mine @ f.filters)) @ f.right.T
         return total
 
     def nugget(self, weights: FloatArray) -> float:
