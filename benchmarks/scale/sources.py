@@ -27,8 +27,8 @@ from pathlib import Path
 import numpy as np
 
 import fewpairs as fp
-from benchmarks.shared.million import Peak
 from benchmarks.shared.command import arguments
+from benchmarks.shared.million import Peak
 from benchmarks.shared.tables import publish, table
 
 N, QUICK = 1_330_000, 5_000
