@@ -441,18 +441,18 @@ def test_word_movers_similarity(folder):
 
 
 def test_a_function_of_ones_own_is_planned_and_approximated(typed, folder):
-    (folder / "own.py").write_text(
+    (folder / "counted.py").write_text(
         "def longer(a, b):\n    return float(len(a) > len(b))\n\n"
         "def shared(a, b):\n    return float(len(set(a) & set(b)))\n"
     )
     names = ("names.txt", "--landmarks", 2)
-    assert "2 landmarks of 20 items" in typed("plan", *names, "--similarity", "own:shared")
+    assert "2 landmarks of 20 items" in typed("plan", *names, "--similarity", "counted:shared")
     every = ("names.txt", "--landmarks", 20)
-    typed("approximate", *every, "-o", "own.fewpairs", "--similarity", "own:shared")
+    typed("approximate", *every, "-o", "own.fewpairs", "--similarity", "counted:shared")
     truth = [[len(set(a) & set(b)) for b in NAMES] for a in NAMES]
     found = fp.load(folder / "own.fewpairs").to_dense()
     np.testing.assert_allclose(found, truth, atol=1e-9)
-    ordered = ("--similarity", "own:longer", "--asymmetric", "--retry", 2)
+    ordered = ("--similarity", "counted:longer", "--asymmetric", "--retry", 2)
     typed("approximate", *names, "-o", "ordered.fewpairs", *ordered)
     assert not fp.load(folder / "ordered.fewpairs").symmetric
     told = typed("cluster", "names.txt", "-o", "c.csv", "--threshold", 0.4, *ordered, "--json")
