@@ -80,7 +80,8 @@ def origin(table: str) -> str:
     """Say which command made a table, and what it comes to, as the page of results has it."""
     results = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
     (row,) = [line for line in results.splitlines() if f"({table})" in line]
-    measures, verdict, _, command, made = (cell.strip() for cell in row.strip("| ").split(" | "))
+    measures, verdict, place = (cell.strip() for cell in row.strip("| ").split(" | "))
+    _, command, made = place.split("<br>")
     return f"{measures}: {verdict}. Made by {command}, {made}; [all results](../results.md).\n\n"
 
 
