@@ -272,6 +272,11 @@ def shown(cells: np.ndarray | None) -> str:
     return "–" if cells is None else f"{cells[:, 0].mean():.2f} ± {cells[:, 0].std():.2f}"
 
 
+def written(error: float) -> str:
+    """An error; far beyond 1 it only says that."""
+    return ">99" if error > 99 else f"{error:.3f}"
+
+
 def draw(kind: str, found, exact: dict[str, list[float]], baseline: dict[str, float]) -> None:
     """F1 and error against the share of landmarks."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4))
@@ -328,8 +333,7 @@ def main() -> None:
             cells = [found.get((title, share)) for share in shares]
             rows.append([title, *(shown(c) for c in cells)])
         errors = [
-            [title, *(f"{min(found[title, s][:, 2].mean(), 99):.3f}" for s in shares)]
-            for title in METHODS
+            [title, *(written(found[title, s][:, 2].mean()) for s in shares)] for title in METHODS
         ]
         heading = ["", *(f"{round(100 * share)} %" for share in shares)]
         asymmetry = np.mean(

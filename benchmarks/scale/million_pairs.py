@@ -111,7 +111,7 @@ def main() -> None:
         print(json.dumps(measure(options.one)))
         return
     about = (
-        "# All matches of a million items under 2 GB\n\n`python -m benchmarks.scale.million_pairs`,"
+        "# All matches of many items under 2 GB\n\n`python -m benchmarks.scale.million_pairs`,"
         " one thread, seconds of processor time; peak is anonymous memory beside the items.\n\n"
     )
     rows = {} if options.quick else published_rows("million-pairs")
