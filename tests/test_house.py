@@ -80,20 +80,29 @@ SOURCE = ROOT / "src" / "fewpairs"
 
 def test_the_page_on_architecture_names_every_module_in_its_room_and_no_other():
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    rows = page[page.index("## The rooms") : page.index("## A walk")].splitlines()
+    told = page[page.index("### The ground") : page.index("### Beside the package")]
     loose = {p.name for p in SOURCE.glob("*.py")} - {"__init__.py"}
     rooms = {p.name for p in SOURCE.iterdir() if p.is_dir() and p.name != "__pycache__"}
-    for row in rows:
-        if row.startswith("| `"):
-            title = row.split("|")[1]
-            mine = {room for room in rooms if f"`{room}/`" in title}
-            there = {p.name for room in mine for p in (SOURCE / room).rglob("*.py")}
-            there |= {name for name in loose if f"`{name}`" in title}
-            assert set(re.findall(r"(\w+\.py)`", row)) == there - {"__init__.py"}, title
-            rooms -= mine
-            loose -= there
+    for section in told.split("### ")[1:]:
+        title = section.splitlines()[0]
+        mine = {room for room in rooms if f"`{room}/`" in title}
+        there = {p.name for room in mine for p in (SOURCE / room).rglob("*.py")}
+        there |= {name for name in loose if f"`{name}`" in title}
+        assert set(re.findall(r"(\w+\.py)`", section)) == there - {"__init__.py"}, title
+        rooms -= mine
+        loose -= there
     assert not rooms
     assert not loose
+
+
+def test_the_page_on_architecture_has_the_rooms_in_the_order_of_imports():
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    drawn = page[page.index("## The rooms") : page.index("### The ground")].split("```")[1]
+    told = [set(re.findall(r"\w+", line.replace(".py", ""))) for line in drawn.split("\n")[1:-1]]
+    layers = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    (contract,) = layers["tool"]["importlinter"]["contracts"]
+    rows = [set(row.replace("fewpairs.", "").split(" | ")) for row in contract["layers"]]
+    assert told == rows[::-1]
 
 
 def test_the_walk_is_the_one_that_a_run_takes(tmp_path):

@@ -80,6 +80,17 @@ def test_one_new_item_is_filled_by_the_old_ones_too():
     assert np.abs(larger.known.find(i, j) - matrix[i, j]).max() < 0.5
 
 
+def test_rows_and_columns_with_landmarks_of_their_own_fill_each_other():
+    X, matrix = setting()
+    K = made(X, matrix, punched(matrix), guide=False, method="skeleton")
+    assert not np.isin(K.source.left_landmarks, K.source.right_landmarks).any()
+    larger = K.extend(range(N, N + NEW), evaluations=6)
+    i, j = larger.skipped.T
+    assert np.isin(j, K.source.left_landmarks).any()
+    assert np.isin(j, K.source.right_landmarks).any()
+    assert np.isfinite(larger.known.find(i, j)).all()
+
+
 def test_the_error_is_that_of_all_other_pairs(tmp_path):
     X, matrix = setting()
     gone = punched(matrix)

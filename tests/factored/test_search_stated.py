@@ -139,3 +139,19 @@ def test_a_journal_pays_for_all_of_a_stated_search(tmp_path):
     assert str(first.recall) == str(second.recall)
     assert paid == 800
     assert again < 50  # what is compared
+
+
+def test_pairs_that_a_journal_left_nothing_to_pay_for_may_be_missing(tmp_path):
+    K, counter, new, matrix = setting(version="1")
+    K.search(new, k=5, budget=20)
+    asked = set(counter.asked)
+    last = [(int(i), int(matrix[i, : N - NEW].argmin())) for i in new]
+    stored = [pair for pair in last if not {pair, pair[::-1]} & asked]
+    left, right = zip(*stored, strict=True)
+    fp.score_pairs(K.source.similarity, left, right, journal=tmp_path / "j")
+    # A few stored values are compared, within the budget: as many pairs are left unpaid.
+    near = K.search(new, k=5, budget=20, blind=10**6, random_state=0, journal=tmp_path / "j")
+    assert near.recall.blind == NEW * (N - NEW - 20)  # all that the search has not asked for
+    assert not near.recall.complete
+    assert near.recall.missing == 3
+    assert near.recall.low == pytest.approx(1 - 3 / near.indices.size)

@@ -129,3 +129,13 @@ def test_memory_is_what_is_held_at_the_peak():
     assert there(memory=10**9).coordinator_memory == pytest.approx(10**9 + items + held)
     assert plain.worker_memory == items + 2 * in_a_trip * 8
     assert there(model_bytes=5e8).worker_memory == plain.worker_memory + 5e8
+
+
+def test_what_travels_is_a_number_for_each_pair_and_positions_of_short_rows():
+    one, many = (
+        fp.plan_cluster(10**5, landmarks=s, workers=4, seconds_per_pair=1e-3, item_bytes=0)
+        for s in (1, 300)
+    )
+    assert one.traffic == 8 * one.evaluations * 2  # a column: each row's position beside its number
+    # Blocks are not as wide as all landmarks, so that positions do not become free with many.
+    assert many.traffic == pytest.approx(8 * many.evaluations * 9 / 8)
