@@ -106,7 +106,7 @@ def test_the_upper_end_knows_that_the_best_may_have_been_drawn():
 
 
 def test_places_that_cannot_be_filled_are_not_counted_as_found():
-    # Four of nine queries have hardly a pair with a value: of fewer than k, a missing one weighs more.
+    # Four of nine queries have few pairs with a value: of fewer than k, a missing one weighs more.
     held = []
     for seed in range(40):
         rng = np.random.default_rng(seed)

@@ -2,7 +2,7 @@
 
 A pair that is more similar than the last of its query's list has been missed. If M pairs were, no
 more than M of the true neighbours are missing, so that the recall is at least 1 − M/(lists·k); and
-at least one was missing of each list that missed any, M/u where no list leaves more than u pairs. Of
+at least one was missing of each list that missed any, M/u where no list leaves more than u. Of
 these, as many may have been drawn as drawn pairs stand in the lists now: among many better ones a
 few that are drawn may be the very best. The draw bounds M, as it bounds matches that were not
 reached.
