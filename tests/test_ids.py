@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import pickle
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
@@ -236,6 +239,7 @@ def test_a_page_of_broken_texts_is_written(tmp_path):
     assert "half ? a letter" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
+VIENNA = ZoneInfo("Europe/Vienna")
 DAYS = pd.date_range("2024-01-01", periods=len(WORDS))
 #: Things that name items, and whether files keep them.
 KINDS = {
@@ -255,6 +259,14 @@ KINDS = {
     "texts and numbers": (["a", 1, 2.5, *SKUS[3:]], True),
     "months": (pd.period_range("2024-01", periods=12, freq="M"), False),
     "tuples of tuples": ([((1, 2), k) for k in range(12)], False),
+    "an hour that is there twice": (
+        [datetime(2026, 10, 25, 2, k, fold=k % 2, tzinfo=VIENNA) for k in range(12)],
+        True,
+    ),
+    "an hour that is not there": (
+        [datetime(2026, 3, 29, 2, k, tzinfo=VIENNA) for k in range(12)],
+        False,
+    ),
     "lengths": (list(np.arange(12).astype("timedelta64[ns]")), False),
 }
 
@@ -291,8 +303,19 @@ def test_dates_are_ids():
 
 
 @pytest.mark.parametrize(
-    "wrong", ["", "nothing", "null2", '{"date": "May"}', '{"time": "1"}', '[["a"]]', "[" * 5000]
+    "wrong",
+    [
+        *("", "nothing", "null2", '{"date": "May"}', '{"time": "1"}', '[["a"]]', "[" * 5000),
+        *('{"date": null}', '{"datetime": null}', '{"timestamp": null, "zone": "UTC"}', "{}"),
+    ],
 )
 def test_what_is_no_name_in_a_file_is_refused(wrong):
     with pytest.raises(ValueError, match=r"ids|Expecting|isoformat|Extra|JSON"):
         spelling.read([wrong])
+
+
+@pytest.mark.parametrize("zone", ["", "a" * 5000, "../UTC", "UTC\0", "Nowhere"])
+@pytest.mark.parametrize("kind", ["datetime", "timestamp"])
+def test_a_zone_that_nobody_knows_leaves_the_time(kind, zone):
+    (found,) = spelling.read([json.dumps({kind: "2024-01-01T00:00:00+01:00", "zone": zone})])
+    assert found == datetime(2024, 1, 1, tzinfo=VIENNA)

@@ -20,6 +20,7 @@ from fewpairs.errors import FileFormatError, InputError, UnwritableError
 from fewpairs.items.items import as_items
 from fewpairs.items.packing import digest
 from fewpairs.items.readers import read_items
+from fewpairs.items.stored import Joined
 
 LEVENSHTEIN = fp.StringSimilarity("levenshtein")
 TEXTS = [f"text number {k * k}" if k % 7 else f'"quoted", new\nline {k}' for k in range(150)]
@@ -145,6 +146,28 @@ def test_ids_saving_journal_and_new_items_work_with_them(tmp_path):
     assert longer.source.items.take([0, 150, 151]) == [TEXTS[0], "new", "newer"]
     with pytest.raises(InputError, match="no columns or fields"):
         fp.approximate(fp.TextLines(path), LEVENSHTEIN, ids="id", landmarks=9)
+
+
+@pytest.mark.parametrize("order", [slice(None, None, -1), slice(5), slice(0)])
+def test_ids_of_a_file_that_has_changed_are_not_given_to_other_items(tmp_path, order):
+    path = tmp_path / "words.csv"
+    lines = [f"{k},word {k}" for k in range(12)]
+    path.write_text("\n".join(["id,name", *lines]), encoding="utf-8")
+    items = fp.ItemsOnDisk(path, "name")
+    assert items.column("id") == [str(k) for k in range(12)]
+    for changed in (lines[order], [*lines, "12,more"]):
+        path.write_text("\n".join(["id,name", *changed]), encoding="utf-8")
+        with pytest.raises(FileFormatError, match="was changed after its items were read"):
+            fp.approximate(items, LEVENSHTEIN, ids="id", landmarks=4)
+
+
+def test_negative_positions_count_from_the_end():
+    items = fp.ItemsOnDisk(iter("abcd"))
+    assert items[[-1, -4, 0]] == ["d", "a", "a"]
+    joined = Joined(items, fp.ItemsOnDisk(iter("xyz")))
+    assert joined[[-1, -7]] == ["z", "a"]
+    with pytest.raises(IndexError):
+        joined[[-8]]
 
 
 def test_what_is_sent_is_the_path_and_other_items_are_refused(tmp_path):

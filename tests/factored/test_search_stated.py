@@ -87,9 +87,42 @@ def test_the_lower_end_fails_no_more_often_than_it_may():
     for missing in (5, 40, 200):
         met = rng.hypergeometric(missing, rest - missing, drawn, size=2000)
         facts = {"rest": rest, "drawn": drawn, "unread": 0, "deepest": 80, "skipped": 0}
+        facts |= {"placed": 0, "empty": 0}
         lows = {m: state_lists(wanted, missed=m, pairs=9000, **facts) for m in set(met.tolist())}
         wrong = [lows[m].low > 1 - (missing - m) / wanted + 1e-12 for m in met.tolist()]
         assert np.mean(wrong) <= 0.055
+
+
+def test_the_upper_end_knows_that_the_best_may_have_been_drawn():
+    # One list of one place: of many better pairs most are drawn, and the best is likely among them.
+    truths, highs = [], []
+    for seed in range(40):
+        K, _, new, matrix = setting(seed)
+        near = K.search(new[:1], k=1, budget=1, blind=70, random_state=seed)
+        truths.append(recall_of(near, matrix[np.ix_(new[:1], range(N - NEW))]))
+        highs.append(near.recall.high)
+    assert np.mean(truths) > 0.5
+    assert all(truth <= high for truth, high in zip(truths, highs, strict=True))
+
+
+def test_places_that_cannot_be_filled_are_not_counted_as_found():
+    # Four of nine queries have few pairs with a value: of fewer than k, a missing one weighs more.
+    held = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        exact = rng.normal(size=(23, 23))
+        exact[14:18, :14][rng.random((4, 14)) < 0.85] = np.nan
+        similarity = Counter(exact).similarity("pairs", symmetric=False, on_nonfinite="skip")
+        K = fp.approximate(range(14), similarity, landmarks=8, error_pairs=0, random_state=seed)
+        near = K.search(range(14, 23), k=12, budget=12, blind=5, random_state=seed)
+        there = (~np.isnan(near.similarities)).sum()
+        wanted = np.minimum((~np.isnan(exact[14:, :14])).sum(axis=1), 12)
+        last = [np.sort(-row)[k - 1] for row, k in zip(exact[14:, :14], wanted, strict=True) if k]
+        has = [near.similarities[row] for row in np.flatnonzero(wanted)]
+        found = sum((row >= -end).sum() for row, end in zip(has, last, strict=True))
+        held.append(near.recall.low <= found / wanted.sum() <= near.recall.high)
+        assert near.recall.found == there
+    assert np.mean(held) >= 0.95
 
 
 def test_all_pairs_leave_nothing_to_state_but_the_truth():

@@ -2,8 +2,10 @@
 
 A pair that is more similar than the last of its query's list has been missed. If M pairs were, no
 more than M of the true neighbours are missing, so that the recall is at least 1 − M/(lists·k); and
-at least one is missing of each list that misses any, so that it is at most 1 − M/(lists·k·u), where
-no list leaves more than u pairs. The draw bounds M, as it bounds matches that were not reached.
+at least one was missing of each list that missed any, M/u where no list leaves more than u. Of
+these, as many may have been drawn as drawn pairs stand in the lists now: among many better ones a
+few that are drawn may be the very best. The draw bounds M, as it bounds matches that were not
+reached.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ def state_lists(
     rest: int,
     drawn: int,
     missed: int,
+    placed: int,
+    empty: int,
     unread: int,
     deepest: int,
     pairs: int,
@@ -33,6 +37,11 @@ def state_lists(
         Pairs that could be drawn: all that the search has not asked for.
     drawn, missed : int
         How many were, and how many of these are more similar than the last of their list was.
+    placed : int
+        Of these, how many are in their list now: better ones among them have pushed others out.
+    empty : int
+        Places for which no pair with a value is known. There may be none, so that fewer neighbours
+        are wanted than there are places.
     unread : int
         Pairs that were asked for and not paid for: any of them may be missing.
     deepest : int
@@ -47,13 +56,15 @@ def state_lists(
     # What was drawn is in its list by now.
     most = min(most_unreached(missed, rest, drawn, LOW_TAIL) - missed + unread, left)
     middle = min(most_unreached(missed, rest, drawn, 0.5) - missed, most)
-    least = min(max(fewest_unreached(missed, rest, drawn, HIGH_TAIL) - missed, 0), middle)
-    value, low = (1 - min(count, wanted) / wanted for count in (middle, most))
+    fewest = fewest_unreached(missed, rest, drawn, HIGH_TAIL)
+    least = min(max(-(-fewest // max(deepest, 1)) - placed, 0), middle)
+    surely = wanted - empty
+    value, low = (max(0.0, 1 - count / max(surely, 1)) for count in (middle, most))
     return Recall(
         value=value,
         low=low,
-        high=1 - -(-least // max(deepest, 1)) / wanted,
-        found=wanted,
+        high=1 - least / wanted,
+        found=surely,
         blind=drawn,
         met=missed,
         missed=missed,

@@ -81,10 +81,12 @@ def look_again(
     found = rounds.beside(rows, columns) if len(rows) else np.empty(0)
     last = np.where(np.isnan(values[:, -1]), -np.inf, values[:, -1])
     better = found > last[rows]
+    placed = 0
     for row in np.unique(rows[better]).tolist():
         mine = better & (rows == row)
         every = np.concatenate([values[row], found[mine]])
         order = np.argsort(-every, kind="stable")[: len(values[row])]
+        placed += int((order >= len(values[row])).sum())
         places[row] = np.concatenate([places[row], columns[mine]])[order]
         values[row] = every[order]
     return state_lists(
@@ -92,6 +94,8 @@ def look_again(
         rest=left.count,
         drawn=len(rows),
         missed=int(better.sum()),
+        placed=placed,
+        empty=int(np.isnan(values).sum()),
         unread=rounds.unread,
         deepest=left.each,
         pairs=len(left.asked) * left.width,

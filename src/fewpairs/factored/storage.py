@@ -39,6 +39,9 @@ def load(
     Parameters
     ----------
     path : str or Path
+        Arrays beyond a quarter of the memory ceiling stay in the file. `K.save` to the same path
+        puts a new file there, which does no harm; but a file that is cut off or written over in
+        its place, as copying onto it does, changes the matrix, or ends the process.
     similarity : Similarity, optional
         Attach it to compare new items and to re-rank; it must be the one that was used.
     items : sequence, optional

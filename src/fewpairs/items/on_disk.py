@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,11 @@ from fewpairs.items.readers import choose_column
 from fewpairs.items.rows import ROWS
 from fewpairs.items.sources import Source, one_message, refuse_spreadsheet
 from fewpairs.items.spool import Spool, written
-from fewpairs.items.stored import Stored
+from fewpairs.items.stored import Stored, is_missing
 from fewpairs.parallel import require_memory
+
+#: Where a file has no further row, or no item is left for one.
+_GONE: Any = object()
 
 
 class ItemsOnDisk(Stored):
@@ -120,7 +124,18 @@ class ItemsOnDisk(Stored):
                 "Other columns are read from the same file.",
                 "Pass the column itself.",
             )
-        return list(self._origin.other(name))
+        return list(self._beside(self._origin, name))
+
+    def _beside(self, origin: _File, name: str) -> Iterator[Any]:
+        """Read another column, and see that the items beside it are still the same."""
+        for cells, item in zip_longest(origin.rows(origin.column, name), self, fillvalue=_GONE):
+            if cells is _GONE or not _same(cells[0], item):
+                raise FileFormatError(
+                    f"{origin} was changed after its items were read.",
+                    f"Values of the column {name!r} would belong to other items.",
+                    "Read the items again, or pass the column itself.",
+                )
+            yield cells[1]
 
     def packed(self) -> tuple[Any, Any]:
         """Return texts one after the other as UTF-8, and where each ends, as they are on disk."""
@@ -137,16 +152,18 @@ class _File:
     delimiter: str | None
 
     def __iter__(self) -> Iterator[Any]:
-        return self.other(self.column)
+        return (cells[0] for cells in self.rows(self.column))
 
-    def other(self, column: str | None) -> Iterator[Any]:
+    def rows(self, *columns: str | None) -> Iterator[tuple[Any, ...]]:
         source = Source.of(Path(self.path), ROWS, encoding=self.encoding, delimiter=self.delimiter)
         refuse_spreadsheet(source)
         if source.ending not in ROWS:
             raise UnknownNameError("file ending", source.ending, ROWS, where=f"of {source.name}")
         with one_message(source):
-            rows = ROWS[source.ending](source, lambda names: [choose_column(column, names, source)])
-            yield from (cells[0] for _, cells in rows)
+            rows = ROWS[source.ending](
+                source, lambda names: [choose_column(name, names, source) for name in columns]
+            )
+            yield from (cells for _, cells in rows)
 
     def __str__(self) -> str:
         return repr(self.path)
@@ -186,3 +203,8 @@ def _as_sent(spool: Spool) -> Stored:
     items = ItemsOnDisk.__new__(ItemsOnDisk)
     items._origin, items._folder, items._spool = None, None, spool  # noqa: SLF001 - its own
     return items
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Say whether an item is what it was; two that are missing are."""
+    return (is_missing(one) and is_missing(other)) or one == other

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import date, datetime
 from importlib.util import find_spec
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 
@@ -61,9 +62,12 @@ def spelt(names: Iterable[Any]) -> list[str] | None:
     >>> spelt([date(2026, 5, 1), ("north", 3)])
     ['{"date": "2026-05-01"}', '["north", 3]']
     """
+    names = list(names)
     made = [_jsonable(name) for name in names]
     try:
-        return [json.dumps(name, allow_nan=False) for name in made]
+        texts = [json.dumps(name, allow_nan=False) for name in made]
+        # An hour that a zone leaves out, for example, equals no time that is written otherwise.
+        return texts if read(texts) == names else None
     except (TypeError, ValueError):  # no such thing, or a number that is none
         return None
 
@@ -90,10 +94,11 @@ def _jsonable(name: Any) -> Any:
     if isinstance(name, (list, dict)) or name != name:  # noqa: PLR0124 - a time that is none
         return _REFUSED
     if isinstance(name, datetime) and hasattr(name, "nanosecond"):  # of pandas
-        zone = None if name.tzinfo is None else str(name.tzinfo)
-        return {"timestamp": name.isoformat(), "zone": zone}
+        of = None if name.tzinfo is None else str(name.tzinfo)
+        return {"timestamp": name.isoformat(), "zone": of}
     if isinstance(name, datetime):
-        return {"datetime": name.isoformat()}
+        zone = {"zone": name.tzinfo.key} if isinstance(name.tzinfo, ZoneInfo) else {}
+        return {"datetime": name.isoformat()} | zone
     return {"date": name.isoformat()} if isinstance(name, date) else name
 
 
@@ -106,15 +111,21 @@ def _named(read: Any) -> Any:
 def _part(read: Any) -> Any:
     if read is None or isinstance(read, (str, int, float)):
         return read
-    if isinstance(read, dict) and all(x is None or isinstance(x, str) for x in read.values()):
-        if read.keys() == {"date"}:
-            return date.fromisoformat(read["date"])
-        if read.keys() == {"datetime"}:
-            return datetime.fromisoformat(read["datetime"])
-        if read.keys() == {"timestamp", "zone"}:
-            return _timestamp(read["timestamp"], read["zone"])
+    if isinstance(read, dict):
+        zone = read.pop("zone", None)
+        kind, text = next(iter(read.items()), ("", None))
+        if len(read) == 1 and kind in _TIMES and isinstance(text, str):
+            return _TIMES[kind](text, zone if isinstance(zone, str) else None)
     message = "its ids are no names"
     raise ValueError(message)
+
+
+def _datetime(text: str, zone: str | None) -> datetime:
+    at = datetime.fromisoformat(text)
+    if zone is not None and at.tzinfo is not None:
+        with suppress(*_UNKNOWN):
+            at = at.astimezone(ZoneInfo(zone))
+    return at
 
 
 def _timestamp(text: str, zone: str | None) -> datetime:
@@ -125,6 +136,16 @@ def _timestamp(text: str, zone: str | None) -> datetime:
 
     at: datetime = pd.Timestamp(text)
     if zone is not None:
-        with suppress(KeyError, TypeError, ValueError):  # a zone that this machine does not know
+        with suppress(*_UNKNOWN):
             at = pd.Timestamp(text).tz_convert(zone)
     return at
+
+
+#: What a zone raises that this machine does not know, or that is no name of one.
+_UNKNOWN = (KeyError, IndexError, TypeError, ValueError, OverflowError, OSError)
+#: From the word for a kind of time to what makes one of its text, and of the name of its zone.
+_TIMES: dict[str, Callable[[str, str | None], date]] = {
+    "date": lambda text, _: date.fromisoformat(text),
+    "datetime": _datetime,
+    "timestamp": _timestamp,
+}

@@ -39,7 +39,8 @@ class Stored(ABC):
         places = np.asarray(index)
         if places.dtype == bool:  # a mask, which would be read as items 0 and 1
             places = np.arange(len(self))[places]
-        return [self._item(k) for k in places.tolist()]
+        everyone = range(len(self))  # counts from the end what is negative
+        return [self._item(everyone[k]) for k in places.tolist()]
 
     def missing(self) -> list[int]:
         """Return the positions at which there is nothing."""
