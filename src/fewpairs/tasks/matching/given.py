@@ -44,7 +44,9 @@ def keys_of(candidates: Any, universe: Universe, ids: Ids, *, said: bool) -> Int
         named = said or _is_table(candidates)
         sides = [
             _positions(side, names if names and (named or not names.like_positions) else None, n)
-            for side, names, n in zip(_sides(candidates), ids, (universe.n, universe.m), strict=True)
+            for side, names, n in zip(
+                _sides(candidates), ids, (universe.n, universe.m), strict=True
+            )
         ]
     if universe.square and (sides[0] == sides[1]).any():
         at = int(np.flatnonzero(sides[0] == sides[1])[0])
