@@ -65,7 +65,7 @@ def test_blind_pairs_are_paid_beside_the_budget_and_improve_the_answer():
     assert (np.diff(near.similarities, axis=1) <= 0).all()
     assert "neighbours among 600 pairs drawn blindly, which had been missed" in str(near.recall)
     assert str(near.recall) in repr(near)
-    assert len(repr(near)) < 400  # noqa: PLR2004 - a sentence, not all of them
+    assert len(repr(near)) < 400
 
 
 def test_what_is_stated_holds_the_truth():
