@@ -116,6 +116,39 @@ def test_integers_of_an_index_are_no_candidates():
         fp.recall_of([("sku-1", "sku_3")], WORDS, LEVENSHTEIN, above=0.5, ids=SKUS)
 
 
+@pytest.mark.parametrize(
+    "index",
+    [
+        np.random.default_rng(1).permutation(12),  # as after `sample` or `sort_values`
+        np.arange(12) * 0.5,
+        pd.date_range("2024-02-27", periods=12),
+        pd.date_range("2024-02-27", periods=12, tz="Europe/Berlin"),
+        pd.date_range("2024-02-27", periods=12).date,
+        pd.MultiIndex.from_product([["a", "b", "c"], range(4)]),
+    ],
+    ids=["shuffled", "floats", "times", "times of a place", "dates", "levels"],
+)
+def test_our_own_table_of_pairs_names_the_items_by_their_index(index):
+    items = pd.Series(WORDS, index=index)
+    found = fp.find_pairs(items, LEVENSHTEIN, above=0.5)
+    table = found.to_pandas()
+    for candidates in (
+        table,
+        found.to_polars(),
+        pd.MultiIndex.from_tuples(list(zip(table["left"], table["right"], strict=True))),
+    ):
+        stated = fp.recall_of(candidates, items, LEVENSHTEIN, above=0.5)
+        assert (stated.value, stated.precision, stated.found) == (1, 1, len(found))
+
+
+def test_pairs_of_dates_are_ids():
+    days = pd.date_range("2024-02-27", periods=12)
+    found = fp.find_pairs(pd.Series(WORDS, index=days), LEVENSHTEIN, above=0.5)
+    pairs = list(zip(found.left_ids, found.right_ids, strict=True))
+    stated = fp.recall_of(pairs, pd.Series(WORDS, index=days), LEVENSHTEIN, above=0.5)
+    assert (stated.value, stated.found) == (1, len(found))
+
+
 def test_neighbours_are_a_table_with_ids_and_texts():
     K = matrix(ids=SKUS)
     near = K.nearest("sku-0", k=3)

@@ -139,6 +139,7 @@ def test_the_only_column_beside_the_ids_need_not_be_named(tmp_path):
         ("1,Ann\n,Bob\n,Cleo\n", "2 of 3 rows of n.csv have no id; first: row 2"),
         ("1,Ann\n2,Bob\n1,Cleo\n", "the id '1' stands twice in n.csv: in row 1 and row 3"),
         ("1,Ann,x\n", r"line 2 of .* has 3 cells, and the header 2"),
+        ('1,Ann\n2,"Bob\n3,Cleo\n', r"the row that begins in line 3, .*\n.*\nClose that quote"),
     ],
 )
 def test_ids_are_there_and_all_different(tmp_path, rows, says):

@@ -63,7 +63,9 @@ def test_blind_pairs_are_paid_beside_the_budget_and_improve_the_answer():
     assert recall_of(near, exact) > recall_of(plain, exact)
     np.testing.assert_allclose(near.similarities, matrix[new[:, None], near.indices], rtol=1e-12)
     assert (np.diff(near.similarities, axis=1) <= 0).all()
-    assert "neighbours among 600 pairs drawn blindly" in str(near.recall)
+    assert "neighbours among 600 pairs drawn blindly, which had been missed" in str(near.recall)
+    assert str(near.recall) in repr(near)
+    assert len(repr(near)) < 400
 
 
 def test_what_is_stated_holds_the_truth():

@@ -433,6 +433,12 @@ def test_a_page_of_clusters_states_them_and_colours_their_items(tmp_path):
     assert len(set(colours.tolist()) - {0}) == (clusters.sizes > 1).sum()
 
 
+def test_a_page_of_exact_clusters_has_no_intervals(tmp_path):
+    page = written(fp.cluster(NAMES, ALIKE, threshold=0.9), tmp_path)
+    assert "95 % interval" not in page
+    assert "exact" in page
+
+
 def test_clusters_of_a_matrix_have_a_page_with_its_ids(tmp_path):
     ids = [f"id-{k}" for k in range(64)]
     clusters = fp.cluster(matrix_of_names(ids=ids), threshold=0.9)

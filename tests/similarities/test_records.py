@@ -320,3 +320,19 @@ def test_the_mean_lies_where_its_fields_do():
         ):
             fp.RecordSimilarity(FIELDS, missing=outside)
     assert fp.RecordSimilarity({"name": APART}, missing=7).missing == 7.0  # nobody knows its range
+
+
+def test_pairs_of_records_are_a_table_with_their_fields():
+    ours = [{"sku": 7, "name": "Anna Berg"}, {"sku": 9, "name": "Bob Stone", "town": "Oslo"}]
+    theirs = [{"name": "Ana Berg", "price": 2.5}, {"name": "Carl May", "price": 3.5}]
+    alike = fp.RecordSimilarity({"name": "jaro_winkler"})
+    found = fp.find_pairs(ours, alike, others=theirs, above=0.9)
+    table = found.to_polars(texts=True)
+    assert table.columns == [
+        *("left", "right", "similarity"),
+        *("left_sku", "left_name", "right_name", "right_price"),
+    ]
+    assert table.row(0)[3:] == (7, "Anna Berg", "Ana Berg", 2.5)
+    assert found.to_polars().columns == ["left", "right", "similarity"]
+    none = fp.find_pairs(ours, alike, others=theirs, above=0.999)
+    assert "right_price" in none.to_polars(texts=True).columns

@@ -122,6 +122,8 @@ class Recall:
         met = _counted(self.met, what)
         if self.examples is not None:  # all of them lie outside of the candidates
             return f"{met} {drawn} outside of them"
+        if self.missed == self.met:
+            return f"{met} {drawn}, which had been missed"
         return f"of {met} {drawn}, {self.missed:,} had been missed"
 
     def _what_it_takes(self, target: float) -> str:

@@ -15,6 +15,8 @@ from fewpairs.notebook.card import card
 
 #: Neighbours, and characters of an item, that a notebook shows.
 _SHOWN, _TEXT = 10, 80
+#: Neighbours of several items that are printed one by one.
+_PRINTED = 100
 
 
 class _Neighbors(NamedTuple):
@@ -71,7 +73,11 @@ class Neighbors(_Neighbors, Tabular):
         return self
 
     def __repr__(self) -> str:
-        return f"{super().__repr__()[:-1]}, evaluations={self.evaluations})"
+        stated = "" if self.recall is None else f"; {self.recall}"
+        if self.indices.ndim > 1 and self.indices.size > _PRINTED:
+            shape = "{:,} × {:,}".format(*self.indices.shape)
+            return f"<neighbours {shape}, {self.evaluations:,} evaluations{stated}>"
+        return f"{super().__repr__()[:-1]}, evaluations={self.evaluations}){stated}"
 
     @property
     def ids(self) -> list[Any]:

@@ -12,7 +12,8 @@ from fewpairs.files.tables import write_table
 class Tabular:
     """A result that is a table; its columns are those that its class documents.
 
-    With ``texts=True`` the items themselves are beside their ids, where they are texts.
+    With ``texts=True`` the items themselves are beside their ids, where they are texts; pairs of
+    records have a column for each field.
     """
 
     #: Whether texts are there unless asked otherwise.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Number
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,9 +48,9 @@ class Names:
         return [self.values[k] if k >= 0 else None for k in positions.tolist()]
 
     @cached_property
-    def are_texts(self) -> bool:
-        """Whether all of them are texts, which nobody takes for positions."""
-        return all(isinstance(name, str) for name in self.values)
+    def like_positions(self) -> bool:
+        """Whether any is a number, which may be taken for a position; no text or date is."""
+        return any(isinstance(name, Number) for name in self.values)
 
 
 class Ids(NamedTuple):

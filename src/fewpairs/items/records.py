@@ -54,6 +54,26 @@ def field_of(items: Items, name: str) -> tuple[list[Any], npt.NDArray[np.bool_]]
     return cells, np.array([_is_filled(cell) for cell in cells], dtype=bool)
 
 
+def shown_columns(items: Items, places: Any, side: str) -> dict[str, list[Any]]:
+    """Return what is shown of some items in a table, as columns whose names begin with the side.
+
+    Texts are one column; records have one for each field, with None where a record lacks it.
+    """
+    if items.kind == "text":
+        return {f"{side}_text": list(items.take(places))}
+    if not has_fields(items):
+        return {}
+    records = list(items.take(places))
+    some = [items.values[0], *records]  # so that an empty table has columns, too
+    names = dict.fromkeys(name for record in some for name in field_names(record))
+    return {
+        f"{side}_{name}": [
+            _cell(record, name) if name in field_names(record) else None for record in records
+        ]
+        for name in names
+    }
+
+
 def has_fields(items: Items) -> bool:
     """Say whether items are records."""
     return isinstance(items.values, (list, Stored)) and field_names(items.values[0]) is not None

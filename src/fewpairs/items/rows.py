@@ -53,7 +53,7 @@ def csv_rows(source: Source, choose: Choose) -> Rows:
     # The csv module wants line ends as they are: a cell may hold some.
     with source.open_text(newline="") as file, _long_cells():
         reader = csv.reader(texts_only(file), delimiter=source.delimiter or default, strict=True)
-        rows = (row for row in reader if row)  # a blank line is no row
+        rows = (row for row in _well_quoted(reader, source) if row)  # a blank line is no row
         names = next(rows, [])
         places = _places(choose(names), names) if names else []
         for number, row in enumerate(rows, start=1):
@@ -66,6 +66,21 @@ def csv_rows(source: Source, choose: Choose) -> Rows:
                     "--delimiter ';'.",
                 )
             yield number, tuple(row[at] if at < len(row) else None for at in places)
+
+
+def _well_quoted(reader: Any, source: Source) -> Iterator[list[str]]:
+    """Give rows as they come; of one that is none, say where it begins, for it may never end."""
+    begins = 1
+    try:
+        for row in reader:
+            begins = reader.line_num + 1
+            yield row
+    except csv.Error as error:
+        raise InputError(
+            f"{source.name} cannot be read: in the row that begins in line {begins}, {error}.",
+            "A quote at the beginning of a cell is closed at its end.",
+            "Close that quote; one that belongs to the text is written twice.",
+        ) from error
 
 
 def json_rows(source: Source, choose: Choose) -> Rows:

@@ -117,6 +117,8 @@ def _facts(clusters: Clusters) -> list[Fact]:
 
 def _stated(name: str, share: Share) -> Fact:
     note = f"95 % interval {share.low:.3f} to {share.high:.3f}"
+    if share.low == share.high:
+        note = "exact"
     return Fact(name, f"{share.value:.3f}", note, interval(share.value, share.low, share.high))
 
 

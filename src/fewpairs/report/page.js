@@ -370,16 +370,16 @@
   function legend() {
     const box = get("legend");
     box.replaceChildren();
-    const shown = new Map();
-    if (labels !== null) for (const number of labels) if (shown.size < 12) shown.set(number, true);
-    const named = [...shown.keys()].sort((a, b) => a - b).filter((k) => data.labels.names[k]);
-    for (const k of named.slice(0, 10)) {
+    const shown = new Set(labels === null ? [] : labels);
+    const named = [...shown].sort((a, b) => a - b).filter((k) => data.labels.names[k]).slice(0, 10);
+    for (const k of named) {
       const entry = element("span"), dot = element("i");
       dot.style.background = colours[k === 0 ? 0 : 1 + ((k - 1) % 7)];
       entry.append(dot, data.labels.names[k]);
       box.append(entry);
     }
-    if (shown.size > named.length) box.append(element("span", "", `Other colours: one for each ${data.labels.kind}; they repeat.`));
+    const others = named.length ? "Other colours" : "Colours";
+    if (shown.size > named.length) box.append(element("span", "", `${others}: one for each ${data.labels.kind}; they repeat.`));
     if (data.second < count && data.links.both) box.append(element("span", "", "● first set   ◆ second set"));
   }
 

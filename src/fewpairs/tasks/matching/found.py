@@ -15,6 +15,7 @@ from fewpairs.error.recall import Recall
 from fewpairs.errors import InputError
 from fewpairs.files.results import Paged, Tabular
 from fewpairs.items.ids import NO_IDS, Ids
+from fewpairs.items.records import shown_columns
 from fewpairs.notebook.card import card
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.oracle.progress import ProgressOption
@@ -33,7 +34,8 @@ class Found(Tabular, Paged):
     """Pairs that were found, best first.
 
     `to_pandas`, `to_polars` and `to_csv` give the columns left, right, similarity; with
-    ``texts=True`` also left_text and right_text.
+    ``texts=True`` also left_text and right_text, or, of records, a column for each of their fields,
+    such as left_name and right_name.
 
     Attributes
     ----------
@@ -226,8 +228,7 @@ class Found(Tabular, Paged):
                 ("left", self.oracle.items, self.left),
                 ("right", self.oracle.others, self.right),
             ):
-                if items.kind == "text":
-                    columns[f"{side}_text"] = items.take(places)
+                columns |= shown_columns(items, places, side)
         return columns
 
     def _write_page(self, path: str | Path, **shown: Any) -> None:

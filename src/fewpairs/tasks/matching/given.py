@@ -19,19 +19,33 @@ from fewpairs.tasks.matching.universe import Universe
 _COLUMNS = (("left", "right"), ("unique_id_l", "unique_id_r"))
 
 
-def keys_of(candidates: Any, universe: Universe, ids: Ids) -> IntArray:
-    """Return different keys of candidates, in order."""
+def keys_of(candidates: Any, universe: Universe, ids: Ids, *, said: bool) -> IntArray:
+    """Return different keys of candidates, in order.
+
+    Parameters
+    ----------
+    candidates : as for `recall_of`
+    universe : Universe
+    ids : Ids
+        Of the items; candidates name them where they are a table, which has what `Found.to_pandas`
+        or another tool wrote. Elsewhere integers are positions, unless somebody said otherwise.
+    said : bool
+        Whether the caller gave these ids; they may also be an index that the items have.
+
+    Returns
+    -------
+    ndarray of int
+    """
     if isinstance(candidates, Found):
         return _keys_of_found(candidates, universe)
     if sparse.issparse(candidates):
         sides = _places_in(candidates, universe)
     else:
-        left, right = _sides(candidates)
+        named = said or _is_table(candidates)
         sides = [
-            _positions(side, names, length)
-            for side, names, length in (
-                (left, ids.left, universe.n),
-                (right, ids.right, universe.m),
+            _positions(side, names if names and (named or not names.like_positions) else None, n)
+            for side, names, n in zip(
+                _sides(candidates), ids, (universe.n, universe.m), strict=True
             )
         ]
     if universe.square and (sides[0] == sides[1]).any():
@@ -64,6 +78,12 @@ def _refuse_other_items(shape: tuple[int, ...], universe: Universe) -> None:
             "Their positions would name other items.",
             "Pass the items that they were found among.",
         )
+
+
+def _is_table(candidates: Any) -> bool:
+    """Say whether candidates are a frame, or the pairs of a pandas index: both have labels."""
+    frame = nw.from_native(candidates, pass_through=True, eager_only=True)
+    return isinstance(frame, nw.DataFrame) or nw.dependencies.is_pandas_index(candidates)
 
 
 def _sides(candidates: Any) -> tuple[list[Any], list[Any]]:
@@ -104,7 +124,9 @@ def _sides(candidates: Any) -> tuple[list[Any], list[Any]]:
 
 def _positions(side: list[Any], names: Names | None, length: int) -> IntArray:
     if names is not None:
-        return np.array([names.position(name) for name in side], dtype=np.int64)
+        # Of tuples, the labels of a pandas index with levels, polars makes lists.
+        labels = (tuple(name) if isinstance(name, list) else name for name in side)
+        return np.array([names.position(name) for name in labels], dtype=np.int64)
     array = np.asarray(side)
     if not len(array):
         return np.empty(0, dtype=np.int64)

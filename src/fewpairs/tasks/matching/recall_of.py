@@ -11,7 +11,6 @@ import numpy as np
 from fewpairs.arrays import RandomState
 from fewpairs.error.recall import Recall, blind_pairs, check_recall
 from fewpairs.errors import InputError
-from fewpairs.items.ids import Ids
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.parallel import max_memory as memory_below
@@ -63,8 +62,9 @@ def recall_of(
     candidates : array of shape (n_pairs, 2), pair of arrays, data frame, sparse matrix, or Found
         Positions of both items, or their ids where `ids` are given. A frame has the columns left
         and right, as `Found.to_pandas` makes them, or unique_id_l and unique_id_r, as splink's
-        predictions do. Of a SciPy matrix, such as a graph of neighbours, every entry that is
-        stored is a pair, whatever its value.
+        predictions do; it and a pandas index of pairs name the items by the index that these
+        have. Of a SciPy matrix, such as a graph of neighbours, every entry that is stored is a
+        pair, whatever its value.
     items, similarity, above, below, others, ids : as for `find_pairs`
     recall : float, default=0.95
         What the blind pairs should be able to state.
@@ -101,9 +101,7 @@ def recall_of(
     asked = Question.of(items, similarity, others, ids, budget, all_pairs, means, beside)
     oracle, universe = asked.oracle, asked.universe
     threshold.check(oracle)
-    # Integers are positions, unless somebody said that they are ids; those of an index did not.
-    said = [n if ids is not None or (n and n.are_texts) else None for n in asked.ids]
-    keys = keys_of(candidates, universe, Ids(*said))
+    keys = keys_of(candidates, universe, asked.ids, said=ids is not None)
     each, allowed = asked.each, min(asked.allowed // asked.each, universe.size)
     if len(keys) > allowed:
         raise InputError(
