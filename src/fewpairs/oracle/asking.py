@@ -201,21 +201,27 @@ class Asking(Recorded):
         self._ledger.count(outcome.asked * each, answered=answered * each, spent=own)
         tolerated = self._tolerant and isinstance(found, (NonFiniteError, AsymmetryError))
         skips = isinstance(found, NonFiniteError) and self._caller.patience.on_nonfinite == "skip"
-        if not tolerated and (skips or (found is None and outcome.skipped)):
-            return self._skip(request, values) or unwritten
+        why = found if skips else outcome.skipped
+        if not tolerated and why is not None and (skips or found is None):
+            return self._skip(request, values, why) or unwritten
         return unwritten if tolerated or found is None else found
 
-    def _skip(self, request: Request, values: FloatArray) -> SimilarityError | None:
+    def _skip(
+        self, request: Request, values: FloatArray, why: SimilarityError
+    ) -> SimilarityError | None:
         """Go on without the pairs that have no value, unless they are too many."""
         self._memory.note_holes(request, values)
         skipped, asked = len(self._memory.holes), self.spent // self.planner.per_entry
         if skipped < _FEW_SKIPPED or skipped <= _MOST_SKIPPED * asked:
             return None
-        return SimilarityError(
-            f"{skipped:,} of the first {asked:,} pairs have no value.",
+        fault = SimilarityError(
+            f"{skipped:,} of the first {asked:,} pairs have no value; of the last of them, "
+            f"{str(why).splitlines()[0]}",
             "To skip a few pairs is harmless; so many say that something else is wrong.",
             "Mend the function or the items, or wait until the service is back.",
         )
+        fault.__cause__ = why.__cause__
+        return fault
 
     # ------------------------------------------------------------------ what ends a run early
 

@@ -57,7 +57,7 @@ def evaluate(
     by_pair = fault.pair is not None and request.size > 1  # those have skipped what they could
     if by_pair or _exits(fault.__cause__):
         return outcome
-    return _around_failures(similarity, left, right, request, caller, heard)
+    return _around_failures(similarity, left, right, request, caller, heard, fault)
 
 
 def _evaluated(
@@ -129,14 +129,19 @@ def _pair_by_pair(
     values = values.reshape(request.shape)
     interrupt, failed = gathered.interrupt, gathered.failures
     asked = len(there) + len(failed) + (interrupt is not None)
-    error, skipped = outcome.error, bool(failed)
+    error: SimilarityError | None = outcome.error
+    skipped: SimilarityError | None = None
     exits = [k for k, fault in failed.items() if _exits(fault)]
     # To skip a pair is to go on with the others; what keeps these from being asked for is a fault.
     unasked = asked < request.size and interrupt is None
-    if failed and (exits or unasked or caller.patience.on_error != "skip"):
+    if failed:
         at = min(exits or failed)
         single = Scattered(rows[at : at + 1], columns[at : at + 1])
-        error, skipped = raised(failed[at], left, right, single), False
+        fault = raised(failed[at], left, right, single)
+        if exits or unasked or caller.patience.on_error != "skip":
+            error = fault
+        else:
+            skipped = fault
     return Outcome(values, asked, None if interrupt else error, interrupt, skipped)
 
 
@@ -168,13 +173,14 @@ def _around_failures(
     request: Request,
     caller: Caller,
     heard: Heard | None,
+    fault: SimilarityError,
 ) -> Outcome:
     """Halve a request whose call has failed until the pairs are found that fail by themselves.
 
     What has failed has cost nothing. Halves get one attempt each, single pairs as many as declared.
     """
     if request.size == 1:
-        return Outcome(np.full(request.shape, np.nan), 1, skipped=True)
+        return Outcome(np.full(request.shape, np.nan), 1, skipped=fault)
     shape = request.shape
     along = 1 if len(shape) > 1 and shape[0] == 1 else 0
     middle = shape[along] // 2
@@ -203,7 +209,7 @@ def _around_failures(
         sum(outcome.asked for outcome in outcomes),
         outcomes[-1].error or outcomes[0].error,
         outcomes[-1].interrupt,
-        any(outcome.skipped for outcome in outcomes),
+        next((outcome.skipped for outcome in outcomes if outcome.skipped), None),
     )
 
 
@@ -218,7 +224,8 @@ def _row_by_row(
     """Serve scattered pairs of a block-only similarity, row by row, as wide as it allows."""
     rows, columns = request.pairs()
     values = np.full(request.size, np.nan)
-    asked, skipped = 0, False
+    asked = 0
+    skipped: SimilarityError | None = None
     missing: SimilarityError | None = None
     order = np.argsort(rows, kind="stable")
     starts = np.flatnonzero(np.diff(rows[order])) + 1

@@ -18,15 +18,15 @@ from fewpairs.similarities.base import Similarity
 class Outcome:
     """What came back: values (NaN where nothing usable did), entries asked for, and the fault.
 
-    `interrupt` is Ctrl-C, or what else ends a program, in the middle of the request. `skipped` says
-    that pairs whose calls have failed are NaN and no fault.
+    `interrupt` is Ctrl-C, or what else ends a program, in the middle of the request. `skipped` is
+    what one of the pairs has failed by that are NaN and no fault.
     """
 
     values: FloatArray
     asked: int
     error: SimilarityError | None = None
     interrupt: BaseException | None = None
-    skipped: bool = False
+    skipped: SimilarityError | None = None
 
 
 def checked(
