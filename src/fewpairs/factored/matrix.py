@@ -292,7 +292,7 @@ class FactoredMatrix(Embedded, Paged):
 
     @property
     def price(self) -> float | None:
-        """What its evaluations have cost in money; None where nobody said what one does."""
+        """What its evaluations cost in money, looked up or not; None where nobody said it."""
         return None if self._cost is None else self._cost.price(self.evaluations)
 
     @property
