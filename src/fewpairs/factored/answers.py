@@ -144,7 +144,7 @@ class Answers(Buying):
         >>> near.indices.shape, near.evaluations
         ((20, 5), 800)
         >>> print(K.search(X[480:], k=5, budget=100, blind=3000, random_state=0).recall)
-        recall 0.980 (95 % interval 0.910 to 1); of 1 neighbour among 3,000 pairs drawn ... missed
+        recall 0.980 (95 % interval 0.910 to 1); 1 neighbour among 3,000 pairs drawn ... missed
         """
         before = self.evaluations
         records = bool(getattr(self.source.similarity, "takes_records", False))
