@@ -20,6 +20,8 @@ from fewpairs.errors import FileFormatError, InputError, UnwritableError
 from fewpairs.items.items import as_items
 from fewpairs.items.packing import digest
 from fewpairs.items.readers import read_items
+from fewpairs.items.rows import parquet_rows
+from fewpairs.items.sources import Source
 from fewpairs.items.stored import Joined
 
 LEVENSHTEIN = fp.StringSimilarity("levenshtein")
@@ -325,3 +327,16 @@ def test_the_command_leaves_items_on_disk(tmp_path):
         results.append(fp.load(output))
     np.testing.assert_array_equal(*(result.to_dense() for result in results))
     assert results[0].ids == results[1].ids == IDS
+
+
+def test_of_a_parquet_file_one_group_of_rows_is_in_memory(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    texts = [os.urandom(500).hex() for _ in range(2000)]  # which cannot be packed
+    pq.write_table(pa.table({"t": texts}), tmp_path / "a.parquet", row_group_size=100)
+    before, most = pa.total_allocated_bytes(), 0
+    rows = parquet_rows(Source.of(tmp_path / "a.parquet"), lambda names: names)
+    for (_, row), text in zip(rows, texts, strict=True):
+        assert row == (text,)
+        most = max(most, pa.total_allocated_bytes() - before)
+    assert most < sum(map(len, texts)) / 4

@@ -132,10 +132,12 @@ def _arrow(where: Any) -> tuple[Any, _PartsOf]:
 
     def parts(columns: list[str]) -> Iterator[list[dict[str, Any]]]:
         with file:
-            for batch in file.iter_batches(_AT_A_TIME, columns=columns):
-                yield batch.to_pylist()
+            # Of all groups at once, what was read ahead would stay in memory to the end.
+            for group in range(file.num_row_groups):
+                for batch in file.iter_batches(_AT_A_TIME, row_groups=[group], columns=columns):
+                    yield batch.to_pylist()
 
-    file = ParquetFile(where)
+    file = ParquetFile(where, pre_buffer=False)
     return file.schema_arrow.empty_table(), parts
 
 
