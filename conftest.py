@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
+from pathlib import Path
 
 import pytest
 
@@ -11,15 +13,18 @@ import pytest
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
+# Files that load PyTorch when they are imported; found, so that none can be forgotten.
 collect_ignore: list[str] = []
 if importlib.util.find_spec("torch") is None:
-    collect_ignore.append("src/fewpairs/tasks/sketched_layers.py")
-    collect_ignore.append("src/fewpairs/tasks/finetuning/epochs.py")
-    collect_ignore.append("src/fewpairs/similarities/transformers/first_token.py")
-    collect_ignore.append("src/fewpairs/similarities/transformers/mention_network.py")
-    collect_ignore.append("src/fewpairs/similarities/transformers/mention_training.py")
-    collect_ignore.append("src/fewpairs/similarities/transformers/network.py")
-    collect_ignore.append("tests/similarities/tiny_models.py")
+    _here = Path(__file__).parent
+    collect_ignore = [
+        str(path.relative_to(_here))
+        for folder in ("src", "tests")
+        for path in sorted((_here / folder).rglob("*.py"))
+        if re.search(
+            r"^(import|from) (torch|transformers)\b", path.read_text("utf-8"), re.MULTILINE
+        )
+    ]
 
 
 @pytest.fixture(params=["pair", "pairs", "block"])
