@@ -217,3 +217,33 @@ def test_export_tells_what_it_leaves_out(folder):
     assert {tuple(sorted((row["left"], row["right"]))) for row in rows} == kept
     left_out = len(pairs) - len(kept)
     assert f"{left_out} values of items that are not in few.txt were left out" in done.output
+
+
+def test_all_that_looks_after_a_journal_speaks_json(folder):
+    bought = ("--similarity", "jaro_winkler", "--journal", "paid", "--landmarks", "4")
+    assert command("approximate", "names.txt", "-o", "k.fewpairs", *bought).exit_code == 0
+
+    def said(*arguments, code=0):
+        done = command("journal", *arguments, "--json")
+        assert done.exit_code == code, told(done.exception)
+        return json.loads(done.output)
+
+    values = said("inspect", "paid")[0]["values"]
+    assert said("verify", "paid") == {"values": values, "damaged": []}
+    exported = said("export", "paid", "-o", "v.csv")
+    assert exported == {"values": values, "left_out": 0, "damaged": [], "output": "v.csv"}
+    assert len((folder / "v.csv").read_text("utf-8").splitlines()) == values + 1
+    assert said("compact", "paid")["files"] == 1
+    block = next((folder / "paid").rglob("*.block"))
+    block.write_bytes(block.read_bytes()[:-1] + b"?")
+    assert len(said("verify", "paid", code=1)["damaged"]) == 1
+
+
+def test_a_page_and_trained_vectors_are_told_as_json(folder):
+    made = command("approximate", "names.txt", "-o", "k.fewpairs", "--landmarks", "4")
+    assert made.exit_code == 0, told(made.exception)
+    done = command("report", "k.fewpairs", "-o", "k.html", "--json")
+    assert json.loads(done.output) == {"output": "k.html"}
+    (folder / "texts.txt").write_text("one two three four five\n" * 30, encoding="utf-8")
+    done = command("vectors", "texts.txt", "-o", "v.npz", "--dimensions", "2", "--json")
+    assert json.loads(done.output) == {"words": 5, "dimensions": 2, "output": "v.npz"}

@@ -44,15 +44,19 @@ def inspect(folder: FolderArgument, as_json: JsonOption = False) -> None:
 
 
 @journal.command()
-def verify(folder: FolderArgument) -> None:
+def verify(folder: FolderArgument, as_json: JsonOption = False) -> None:
     """Read everything, and name the files that are damaged."""
     from fewpairs.oracle.journal.upkeep import existing, faults, holdings  # noqa: PLC0415 - --help
 
     there = existing(folder)
     found = list(faults(there))
+    values = sum(held.values for held in holdings(there))
+    if as_json:
+        damaged = [{"file": str(path), "fault": what} for path, what in found]
+        typer.echo(json.dumps({"values": values, "damaged": damaged}))
+        raise typer.Exit(bool(found))
     for path, what in found:
         typer.echo(f"{path}: {what}", err=True)
-    values = sum(held.values for held in holdings(there))
     if found:
         typer.echo(f"{len(found):,} files are damaged; the next run sets them aside", err=True)
         raise typer.Exit(1)
@@ -63,13 +67,15 @@ def verify(folder: FolderArgument) -> None:
 def compact(
     folder: FolderArgument,
     wait: Annotated[float, typer.Option(help="Seconds to wait for another writer.")] = 0.0,
+    as_json: JsonOption = False,
 ) -> None:
     """Write many small files as few large ones."""
     from fewpairs.oracle.journal.upkeep import compact as make_few  # noqa: PLC0415 - --help
     from fewpairs.oracle.journal.upkeep import existing  # noqa: PLC0415
 
     before, after = make_few(existing(folder), wait)
-    typer.echo(f"{before:,} files became {after:,}")
+    facts = {"files_before": before, "files": after}
+    typer.echo(json.dumps(facts) if as_json else f"{before:,} files became {after:,}")
 
 
 @journal.command()
@@ -83,6 +89,7 @@ def export(
         typer.Option(help="Items, to be written in place of their keys; others are left out."),
     ] = None,
     column: ColumnOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Write all values to a table: similarity, left, right, value."""
     import numpy as np  # noqa: PLC0415 - --help is instant
@@ -110,7 +117,12 @@ def export(
             table["value"] += values[wanted].tolist()
             others += int((~wanted).sum())
     write_table(output, table)
-    typer.echo(f"{len(table['value']):,} values\nsaved to {output}")
+    count = len(table["value"])
+    if as_json:
+        told = {"values": count, "left_out": others, "damaged": [str(path) for path in bad]}
+        typer.echo(json.dumps({**told, "output": str(output)}))
+        raise typer.Exit(bool(bad))
+    typer.echo(f"{count:,} values\nsaved to {output}")
     if others:
         typer.echo(f"{others:,} values of items that are not in {items} were left out", err=True)
     if bad:

@@ -120,6 +120,7 @@ def report(
     matrix: MatrixFile,
     output: Annotated[Path, typer.Option("--output", "-o", help="The page to write: .html.")],
     title: Annotated[str, typer.Option(help="A heading of your own.")] = "",
+    as_json: JsonOption = False,
 ) -> None:
     """Write a page to look at in a browser: the error, a map of the items, their nearest."""
     from fewpairs.factored.storage import load  # noqa: PLC0415
@@ -133,4 +134,7 @@ def report(
     refuse_overwriting(output, (matrix,))
     refuse_other_than_page(output)
     load(matrix).report(output, title=title)
+    if as_json:
+        typer.echo(json.dumps({"output": str(output)}))
+        return
     typer.echo(f"saved to {output}: open it in a browser, it needs no network")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from fewpairs.cli.options import ColumnOption, JobsOption, TextsFile
+from fewpairs.cli.options import ColumnOption, JobsOption, JsonOption, TextsFile
 from fewpairs.items.readers import stream_texts
 
 
@@ -22,6 +23,7 @@ def vectors(
     window: Annotated[int, typer.Option(help="Tokens that count as near.")] = 10,
     min_count: Annotated[int, typer.Option(help="Occurrences that a word needs.")] = 5,
     jobs: JobsOption = -1,
+    as_json: JsonOption = False,
 ) -> None:
     """Train word vectors on the texts in a file, by distance geometry, and save them."""
     from fewpairs.files.writing import (  # noqa: PLC0415 - --help is instant
@@ -43,4 +45,8 @@ def vectors(
         n_jobs=jobs,
     )
     trained.save(output)
+    if as_json:
+        facts = {"words": len(trained), "dimensions": trained.dimensions, "output": str(output)}
+        typer.echo(json.dumps(facts))
+        return
     typer.echo(f"{trained!r}\nsaved to {output}")
