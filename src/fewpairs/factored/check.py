@@ -140,13 +140,12 @@ def check(
             continue
         best = min(k, int(others.sum()))
         counts[:2, place] = best
-        # Of equal entries at the end of the list any will do.
-        last = np.sort(exact[others])[-best] if best else np.inf
-        counts[2, place] = np.sum(exact[largest(scores, best)] >= last)
+        nearest = np.sort(exact[others])[len(exact[others]) - best :]
+        counts[2, place] = _true_ones(exact[largest(scores, best)], nearest)
         if candidates:
             known = matrix.known_in_row(row, np.arange(matrix.shape[1]))
             found = reranked(scores, known, k, candidates, exact.__getitem__)
-            counts[3, place] = np.sum(found.similarities >= last)
+            counts[3, place] = _true_ones(found.similarities, nearest)
     shares = [
         share_of_rows(counts[hits], counts[totals], len(unknown))
         for hits, totals in ((2, 0), (2, 1), (3, 0))
@@ -165,6 +164,19 @@ def check(
         evaluations=matrix.evaluations - before,
         skipped=sum(int(np.isnan(exact).sum()) for exact in read) - own * len(read),
     )
+
+
+def _true_ones(listed: FloatArray, nearest: FloatArray) -> int:
+    """Count true neighbours in a list, by the values of the nearest in rising order.
+
+    Of entries that equal the last of them any will do, for as many places as they have there; none
+    makes up for a nearer one.
+    """
+    if not len(nearest):
+        return 0
+    last = nearest[0]
+    ties = min(int(np.sum(listed == last)), int(np.sum(nearest == last)))
+    return int(np.sum(listed > last)) + ties
 
 
 def _beyond(values: FloatArray, above: float | None, below: float | None) -> BoolArray:

@@ -91,7 +91,10 @@ def whole_rows(oracle: Oracle) -> Iterator[tuple[IntArray, FloatArray]]:
     lines = oracle.columns(np.arange(m)) if blocks else None
     for part in parts(n, max(1, _AT_A_TIME // m)):
         rows: IntArray = np.arange(part.start, part.stop)
-        yield rows, pair_by_pair(oracle, rows) if lines is None else lines[rows]
+        if lines is None:
+            yield rows, pair_by_pair(oracle, rows)
+        else:
+            yield rows, _with_gaps(oracle, rows, np.arange(m), lines[rows])
 
 
 def all_matches(oracle: Oracle, universe: Universe, threshold: Threshold) -> IntArray:
@@ -116,9 +119,25 @@ def _everywhere(
     for block in universe.blocks:
         rows, columns = (np.arange(side.start, side.stop) for side in block)
         if block[1].start == universe.old[1]:
-            yield rows, columns, oracle.columns(columns)[rows]
+            values = oracle.columns(columns)[rows]
         else:  # new rows in what is left, the old columns
-            yield rows, columns, oracle.rows(rows)[:, columns]
+            values = oracle.rows(rows)[:, columns]
+        yield rows, columns, _with_gaps(oracle, rows, columns, values)
+
+
+def _with_gaps(oracle: Oracle, rows: IntArray, columns: IntArray, values: FloatArray) -> FloatArray:
+    """Take back what stands in for skipped pairs in whole lines: in an answer they have no value.
+
+    Rows and columns are runs of consecutive ones.
+    """
+    skipped = oracle.skipped
+    if not len(skipped):
+        return values
+    i, j = (np.concatenate([skipped, skipped[:, ::-1]]) if oracle.symmetric else skipped).T
+    inside = (rows[0] <= i) & (i <= rows[-1]) & (columns[0] <= j) & (j <= columns[-1])
+    answered = np.array(values)
+    answered[i[inside] - rows[0], j[inside] - columns[0]] = np.nan
+    return answered
 
 
 def pair_by_pair(oracle: Oracle, rows: IntArray) -> FloatArray:

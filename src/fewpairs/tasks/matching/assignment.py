@@ -8,8 +8,9 @@ from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 from fewpairs.arrays import BoolArray, FloatArray, IntArray
 
-#: What it costs a row to stay without a partner, where the best match gains 1: next to nothing.
-_ALONE = 1e-6
+#: What it costs a row to stay without a partner, where the best match gains 1: next to nothing,
+#: and still far above rounding. Gains below it would be given up for one more pair.
+_ALONE = 1e-10
 
 
 def best_assignment(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -88,6 +89,8 @@ def extend(
         rows, columns = universe.places(keys)
         values = oracle.entries(rows, columns)
         blind = run.blind_values()
+        skipped = found.recall.skipped + len(oracle.skipped)
+        stated = replace(stated, skipped=skipped)
     if budget is None and found.recall.reached and not stated.reached:
         warn(RecallMissedWarning(f"the recall of {wanted:g} cannot be stated: {stated}."))
     left, right = np.concatenate([found.left, rows]), np.concatenate([found.right, columns])

@@ -137,7 +137,6 @@ def find_pairs(
         refuse_one_set(oracle)
     allowed, guides = asked.allowed // asked.each, asked.guides(guide)
     rng = oracle.generator(random_state, "find_pairs")
-    run = Run(oracle, universe, threshold, allowed, wanted, rng, unasked=budget is None)
     planned = min(allowed, universe.size)
     if budget is None and not asked.everything and universe.size:
         planned = plan_for(universe, wanted).low  # the run finds out more
@@ -147,6 +146,8 @@ def find_pairs(
         one_blas_thread(),
         memory_below(max_memory),
     ):
+        # Draws from the generator, whose state the oracle has noted for a call that goes on.
+        run = Run(oracle, universe, threshold, allowed, wanted, rng, unasked=budget is None)
         if asked.everything:
             stated, keys = run.evaluate_all()
         else:

@@ -125,9 +125,11 @@ class Found(Tabular, Paged):
     def paying(self) -> str:
         """The price in words, with what was looked up; nothing where neither is known."""
         cost = None if self.oracle is None else self.oracle.planner.cost
-        told = f", {self.looked_up:,} of them looked up," if self.looked_up else ""
+        told = f", {self.looked_up:,} of them looked up" if self.looked_up else ""
+        if cost is None:
+            return told
         made = self.evaluations - self.looked_up
-        return told + ("" if cost is None else f" for {cost.written(made)}")
+        return f"{told}{',' * bool(told)} for {cost.written(made)}"
 
     @property
     def left_ids(self) -> Any:

@@ -80,14 +80,26 @@ def _refuse_other_items(shape: tuple[int, ...], universe: Universe) -> None:
         )
 
 
+def _as_frame(candidates: Any) -> Any:
+    """Return a frame as narwhals has it, and anything else as it is."""
+    try:
+        return nw.from_native(candidates, pass_through=True, eager_only=True)
+    except nw.exceptions.DuplicateError as error:
+        raise InputError(
+            f"the candidates have the columns {', '.join(map(str, candidates.columns))}.",
+            "Columns of the same name cannot be told apart.",
+            "Call the two that name the items left and right, and the others something else.",
+        ) from error
+
+
 def _is_table(candidates: Any) -> bool:
     """Say whether candidates are a frame, or the pairs of a pandas index: both have labels."""
-    frame = nw.from_native(candidates, pass_through=True, eager_only=True)
+    frame = _as_frame(candidates)
     return isinstance(frame, nw.DataFrame) or nw.dependencies.is_pandas_index(candidates)
 
 
 def _sides(candidates: Any) -> tuple[list[Any], list[Any]]:
-    frame = nw.from_native(candidates, pass_through=True, eager_only=True)
+    frame = _as_frame(candidates)
     if isinstance(frame, nw.DataFrame):
         for names in _COLUMNS:
             if set(names) <= set(frame.columns):

@@ -49,11 +49,14 @@ class Judges:
         self.rows, self.known = rows, known
         #: All rows that were read whole.
         self.whole: IntArray = np.sort(np.concatenate([before, rows]))
-        #: Judge and neighbour of all pairs that are true ones; equal ones are all there.
+        #: Judge and neighbour of all pairs that are true ones; equal ones are all there, and tied
+        #: are those that equal the last one: each of them will do, none makes up for a nearer one.
         self._judge: IntArray = rows
         self._neighbor: IntArray = rows
+        self._tied: BoolArray = np.zeros(len(rows), dtype=bool)
         if len(rows):
             self._judge, self._neighbor = np.nonzero(neighbors.near(values))
+            self._tied = ~neighbors.nearer(values)[self._judge, self._neighbor]
         self._keys = universe.keys(rows[self._judge], self._neighbor)
         self._free = np.isin(self._neighbor, known)
         #: Shares of their neighbours that lists hold; and with what other judges know of them.
@@ -93,7 +96,7 @@ class Judges:
         """
         best = np.full((len(self.rows), self._k), np.iinfo(np.int64).max)
         places = np.where(self._free, 0, places)
-        order = np.lexsort((places, self._judge))
+        order = np.lexsort((places, self._tied, self._judge))
         judge = self._judge[order]
         at = np.arange(len(judge)) - np.searchsorted(judge, judge)
         best[judge[at < self._k], at[at < self._k]] = places[order][at < self._k]
@@ -114,8 +117,12 @@ class Judges:
         self._with_others = self._share(held | others)
 
     def _share(self, held: BoolArray) -> FloatArray:
-        counts = np.bincount(self._judge[held], minlength=len(self.rows))
-        return np.asarray(np.minimum(counts, self._k) / self._k)
+        def count(pairs: BoolArray) -> IntArray:
+            return np.bincount(self._judge[pairs], minlength=len(self.rows))
+
+        places_of_ties = self._k - count(~self._tied)
+        held_ties = np.minimum(count(held & self._tied), places_of_ties)
+        return np.asarray((count(held & ~self._tied) + held_ties) / self._k)
 
     def count_gain(self, found: IntArray, candidates: IntArray) -> None:
         """Note the pairs of an answer that are there because a judge's row was read."""

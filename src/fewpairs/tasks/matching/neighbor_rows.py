@@ -50,8 +50,15 @@ class NeighborRows:
     def near(self, values: FloatArray) -> BoolArray:
         """Say which entries of whole rows are at least as near as the k-th nearest."""
         signed = self._sign * values
-        least = np.partition(signed, -self.k, axis=1)[:, -self.k]
-        return np.asarray((signed >= least[:, None]) & np.isfinite(signed))
+        return np.asarray((signed >= self._last(signed)) & np.isfinite(signed))
+
+    def nearer(self, values: FloatArray) -> BoolArray:
+        """Say which are nearer than the k-th: no other can take their place, equal ones can."""
+        signed = self._sign * values
+        return np.asarray((signed > self._last(signed)) & np.isfinite(signed))
+
+    def _last(self, signed: FloatArray) -> FloatArray:
+        return np.asarray(np.partition(signed, -self.k, axis=1)[:, -self.k, None])
 
     def best_of_rows(self, rows: IntArray, values: FloatArray) -> Chosen:
         """Return the neighbours in whole rows, row by row, the best first."""

@@ -174,7 +174,13 @@ def plan_pairs(
     square = others is None
     m = n if others is None else others
     universe = Universe(n, m, square=square, symmetric=square and symmetric)
-    if universe.size == 0 or (matches or 0) > universe.size:
+    if universe.size == 0:
+        raise InputError(
+            f"{n} items have no pairs." if square else f"{n} and {m} items have no pairs.",
+            "A plan says what it costs to find those that match.",
+            "Pass two items or more, or one of each set.",
+        )
+    if (matches or 0) > universe.size:
         raise InputError(
             f"{matches or 0:,} matches were given for {universe.size:,} pairs.",
             "There cannot be more matches than pairs.",

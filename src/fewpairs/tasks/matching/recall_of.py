@@ -109,11 +109,12 @@ def recall_of(
             "Which of them match must be known before their share of all matches can be.",
             "Raise the budget, or pass fewer candidates.",
         )
-    # Other candidates, other blind pairs: whoever adds what was missed, and asks again with the
-    # same seed, would otherwise be judged by the pairs that were just added.
-    seeds = oracle.generator(random_state, "recall_of").integers(2**63, size=4)
-    rng = np.random.default_rng([*seeds.tolist(), zlib.crc32(keys.tobytes())])
-    with oracle.run(allowed * each, rng), memory_below(max_memory):
+    base = oracle.generator(random_state, "recall_of")
+    with oracle.run(allowed * each, base), memory_below(max_memory):
+        # Other candidates, other blind pairs: whoever adds what was missed, and asks again with the
+        # same seed, would otherwise be judged by the pairs that were just added.
+        seeds = base.integers(2**63, size=4).tolist()
+        rng = np.random.default_rng([*seeds, zlib.crc32(keys.tobytes())])
         # Of candidates that are evaluated anyway, the other order is all that it takes.
         room = unlimited(universe) if budget is None else allowed - len(keys)
         check_symmetry(oracle, universe, room, rng, keys)
