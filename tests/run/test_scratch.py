@@ -78,17 +78,17 @@ def test_what_is_read_from_disk_is_what_its_factors_say(on_disk):
 def test_what_a_ceiling_allows_a_larger_one_allows(points, tmp_path, how):
     """Of ceilings around those at which columns begin to stay in memory, none is refused."""
 
-    class Planned(Exception):
+    class PlannedError(Exception):
         pass
 
     def stop(oracle, plan, rng):
-        raise Planned(plan.memory, scratch.goes_to_disk(N, S))
+        raise PlannedError(plan.memory, scratch.goes_to_disk(N, S))
 
     kept = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("fewpairs.run.approximate.run_at_scale", stop)
         for ceiling in range(45 * 10**6, 200 * 10**6, 5 * 10**6):
-            with pytest.raises(Planned) as caught:
+            with pytest.raises(PlannedError) as caught:
                 run(points, max_memory=ceiling, scratch=tmp_path, **how)
             memory, on_disk = caught.value.args
             assert memory <= ceiling

@@ -11,7 +11,6 @@ import numpy as np
 
 import fewpairs as fp
 
-
 #: How a file begins that tells of a process which has what has killed others; its seconds there.
 LINGERS, LINGER = "lingers", 3.0
 
