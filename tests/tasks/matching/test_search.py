@@ -7,6 +7,7 @@ import pytest
 
 import fewpairs as fp
 from fewpairs import numerics
+from fewpairs.errors import MemoryCeilingError
 from fewpairs.guides.guides import Guide
 from fewpairs.tasks.matching import blind, drawing
 from fewpairs.tasks.matching import search as module
@@ -283,3 +284,14 @@ def test_pairs_that_are_looked_at_in_small_parts_give_the_same_answer(monkeypatc
     assert str(parts.recall) == str(whole.recall)
     assert guide is not None or whole.spent["landmarks"]
     assert len(whole) > 50
+
+
+def test_blind_pairs_that_cannot_be_kept_are_refused_before_they_are_drawn():
+    near = fp.VectorSimilarity("rbf")
+    oracle = fp.Oracle(np.zeros((3000, 1)), near)
+    universe = Universe(3000, 3000, square=True, symmetric=True)
+    rng = np.random.default_rng(0)
+    # To draw a million takes 17 MB; with their values, and what is remembered of them, 25.
+    with fp.max_memory("20 MB"), pytest.raises(MemoryCeilingError, match=r"1,000,000 pairs .* kept"):
+        blind.Blind(oracle, universe, Threshold(0.5, above=True), Labels(), 10**6, rng)
+    assert oracle.evaluations == 0
