@@ -3,8 +3,8 @@
 Two similarities. One sleeps a quarter of a second for each block, so that cores do not matter and
 everything above the ideal is overhead. One is Word Mover's Distance of made-up documents of 60
 words, which needs the cores: 40 blocks of a quarter of a second or more. Whole columns are read and
-nothing else is done. "Quiet" is a cluster that looks at itself less often, by the settings of Dask
-that docs/scale.md names. Each cell is the best of some runs, after one that is not counted; the
+nothing else is done. "Quiet" is a cluster that looks at itself less often, by settings of Dask that
+the page on scale names. Each cell is the best of some runs, after one that is not counted; the
 cluster is started before. "Of local threads" is the time of two threads over that of two workers
 (half of it for four that sleep; four that need the two cores can be no quicker than two); "of
 ideal" what the sleeper would take without any overhead. "Plan" is what
