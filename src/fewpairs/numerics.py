@@ -12,6 +12,9 @@ import scipy.sparse as sp
 
 from fewpairs.arrays import BoolArray, FloatArray, IntArray
 
+#: Keys that are looked up at a time: some megabytes of temporary arrays.
+_AT_A_TIME = 2**20
+
 
 def parts(length: int, size: int = 4096) -> Iterator[slice]:
     """Cut ``range(length)`` into slices of at most `size`, so that temporary arrays stay small."""
@@ -60,10 +63,12 @@ def largest(values: npt.NDArray[Any], count: int) -> IntArray:
 
 def contains(keys: IntArray, wanted: IntArray) -> BoolArray:
     """Say which of `wanted` are among `keys`, which are in order."""
-    if not len(keys):
-        return np.zeros(len(wanted), dtype=bool)
-    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.asarray(keys[place] == wanted)
+    found = np.zeros(len(wanted), dtype=bool)
+    if len(keys):
+        for part in parts(len(wanted), _AT_A_TIME):
+            place = np.minimum(np.searchsorted(keys, wanted[part]), len(keys) - 1)
+            found[part] = keys[place] == wanted[part]
+    return found
 
 
 def distinct(*values: IntArray) -> IntArray:
@@ -71,7 +76,8 @@ def distinct(*values: IntArray) -> IntArray:
 
     By sorting: NumPy's own ``unique`` and ``union1d`` of large integers take ten times as long.
     """
-    ordered = np.sort(np.concatenate(values))
+    ordered = np.concatenate(values)
+    ordered.sort()
     first = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
     return np.asarray(ordered[first])
 

@@ -47,6 +47,25 @@ def test_pieces_hold_everything_and_the_first_answer_last(store):
     assert last == {3: 3.0, 5: 5.0, 7: 7.0, 9: 9.0, 20: 2.0}
 
 
+def test_what_comes_in_order_is_kept_like_what_does_not():
+    keys = np.random.default_rng(0).permutation(3000)[:2000]
+    orders = keys, np.sort(keys), np.sort(keys)[::-1]
+    kept = []
+    for order in orders:
+        store = EntryStore()
+        for part in np.array_split(order, 90):
+            store.add(part, part / 7)
+        store.add(order[5:50], np.zeros(45))  # too late
+        np.testing.assert_array_equal(
+            store.find(np.arange(3000)),
+            np.where(np.isin(np.arange(3000), keys), np.arange(3000) / 7, np.nan),
+        )
+        kept.append(store.all())
+    for found, values in kept:
+        np.testing.assert_array_equal(found, np.sort(keys))
+        np.testing.assert_array_equal(values, np.sort(keys) / 7)
+
+
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_new_lines_take_up_what_all_runs_hold(monkeypatch, symmetric):
     monkeypatch.setattr(stores, "_LONGEST_RUN", 1)

@@ -74,6 +74,31 @@ def test_what_is_read_from_disk_is_what_its_factors_say(on_disk):
     np.testing.assert_allclose(mine[:50] @ mine[50:90].T, other[:50] @ other[50:90].T, atol=1e-5)
 
 
+@pytest.mark.parametrize("how", [{"method": "nystrom"}, {"near": 0.0}, {}])
+def test_what_a_ceiling_allows_a_larger_one_allows(points, tmp_path, how):
+    """Of ceilings around those at which columns begin to stay in memory, none is refused."""
+
+    class PlannedError(Exception):
+        pass
+
+    def stop(oracle, plan, rng):
+        raise PlannedError(plan.memory, scratch.goes_to_disk(N, S))
+
+    kept = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fewpairs.run.approximate.run_at_scale", stop)
+        for ceiling in range(45 * 10**6, 200 * 10**6, 5 * 10**6):
+            with pytest.raises(PlannedError) as caught:
+                run(points, max_memory=ceiling, scratch=tmp_path, **how)
+            memory, on_disk = caught.value.args
+            assert memory <= ceiling
+            kept.append(on_disk)
+    # From some ceiling on they are in memory, and never on disk again.
+    assert kept == sorted(kept, reverse=True)
+    assert kept[0]
+    assert not kept[-1]
+
+
 def test_the_default_method_takes_a_ceiling(points, tmp_path):
     plain = run(points, near=0.0)
     on_disk = run(points, near=0.0, max_memory=CEILING, scratch=tmp_path)

@@ -11,32 +11,41 @@ import numpy as np
 
 import fewpairs as fp
 
+#: How a file begins that tells of a process which has what has killed others; its seconds there.
+LINGERS, LINGER = "lingers", 3.0
+
 
 class Traced(fp.Similarity):
     """exp(−|a − b|), block by block; every block leaves a file that tells who has made it."""
 
     name, symmetric, version = "traced", True, "1"
 
-    def __init__(self, folder, *, seconds=0.0, block_size=(50, 10), poison=None, once=False):
+    def __init__(self, folder, *, seconds=0.0, block_size=(50, 10), poison=None, shots=None):
         self.folder, self.seconds, self.block_size = Path(folder), seconds, block_size
-        self.poison, self.once = poison, once
+        self.poison, self.shots = poison, shots  # None: it kills for ever
         self.made_in = os.getpid()  # which is not killed
 
     def block(self, left, right):
         started = self.folder / f"{os.getpid()}-{time.monotonic_ns()}-{len(left) * len(right)}"
         started.touch()
-        if self.poison is not None and self.poison in left and self._armed():
-            os.kill(os.getpid(), signal.SIGKILL)
+        if self.poison is not None and self.poison in left and os.getpid() != self.made_in:
+            if self._armed():
+                os.kill(os.getpid(), signal.SIGKILL)
+            self._linger()
         time.sleep(self.seconds)
         return np.exp(-np.abs(np.subtract.outer(left, right)))
 
     def _armed(self):
-        if os.getpid() == self.made_in:
-            return False
-        if not self.once:
-            return True
+        return self.shots is None or any(self._first(f"shot{k}") for k in range(self.shots))
+
+    def _linger(self):
+        """The first time that nobody is killed, say so, and take long enough for a test to act."""
+        if self._first(f"{LINGERS}{os.getpid()}"):
+            time.sleep(LINGER if len(list(self.folder.glob(f"{LINGERS}*"))) == 1 else 0)
+
+    def _first(self, name):
         try:
-            (self.folder / "shot").touch(exist_ok=False)
+            (self.folder / name).touch(exist_ok=False)
         except FileExistsError:
             return False
         return True

@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 import pytest
-from elsewhere import Traced, items, makes_model, same, set_variable, traces
+from elsewhere import LINGERS, Traced, items, makes_model, same, set_variable, traces
 
 import fewpairs as fp
 from fewpairs.errors import InputError, LostWorkersError, MissingExtraError
@@ -169,6 +169,35 @@ def test_a_block_that_kills_its_worker_is_told_and_all_else_is_kept(both, tmp_pa
     assert [pairs for _, pairs in traces(tmp_path)[before:]] == [1, 1, 1]
 
 
+@pytest.mark.parametrize("all_of_them", [False, True])
+def test_a_restart_while_a_suspect_is_alone_is_not_its_fault(tmp_path, all_of_them):
+    def restart(client):
+        deadline = time.monotonic() + 120
+        while not (there := list(tmp_path.glob(f"{LINGERS}*"))) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process = int(there[0].name.removeprefix(LINGERS))
+        if all_of_them:
+            client.restart(wait_for_workers=False)
+            return
+        at = [address for address, pid in client.run(os.getpid).items() if pid == process]
+        client.restart_workers(at, timeout=10, raise_for_error=False)
+
+    with (
+        distributed.LocalCluster(  # its own: a nanny may not survive what happens here
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        thread = threading.Thread(target=restart, args=(client,))
+        thread.start()
+        twice = Traced(tmp_path, poison=items()[17], shots=2)
+        matrix = fp.approximate(items(), twice, client=client, **PLAIN)
+        thread.join()
+    assert (tmp_path / "shot1").exists()
+    assert len(list(tmp_path.glob(f"{LINGERS}*"))) == 2  # one that went, one that has finished
+    assert same(matrix, fp.approximate(items(), Traced(tmp_path), **PLAIN))
+
+
 def test_a_scheduler_without_patience_is_no_reason_to_stop(both, tmp_path):
     def allow(failures, dask_scheduler):
         before, dask_scheduler.allowed_failures = dask_scheduler.allowed_failures, failures
@@ -176,11 +205,11 @@ def test_a_scheduler_without_patience_is_no_reason_to_stop(both, tmp_path):
 
     before = both.run_on_scheduler(allow, failures=0)
     try:
-        once = Traced(tmp_path, poison=items()[17], once=True)
+        once = Traced(tmp_path, poison=items()[17], shots=1)
         matrix = fp.approximate(items(), once, client=both, **PLAIN)
     finally:
         both.run_on_scheduler(allow, failures=before)
-    assert (tmp_path / "shot").exists()
+    assert (tmp_path / "shot0").exists()
     assert same(matrix, fp.approximate(items(), Traced(tmp_path), **PLAIN))
 
 

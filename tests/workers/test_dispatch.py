@@ -78,6 +78,45 @@ def test_the_task_that_kills_is_found_out_and_no_other(again):
     assert crew.deaths == 3  # twice in company, and once alone
 
 
+@pytest.mark.parametrize("again", [False, True])
+def test_workers_that_are_restarted_are_no_fault_of_a_suspect(again):
+    class Unlucky(Crew):
+        """Loses two workers with whatever they have; with the suspect alone some are restarted."""
+
+        restarts = 5
+
+        def news(self, timeout):
+            if self.deaths == 2 and len(self.waiting) == 1 and self.restarts:
+                self.restarts -= 1
+                lost = tuple(self.waiting)
+                if not self.again:
+                    self.waiting.clear()
+                return [Lost(lost, "worker 7", again=self.again, asked=True)]
+            return super().news(timeout)
+
+    crew = Unlucky(2, deaths=2, again=again)
+    found = dict(dispatch(crew, range(1, 40)))
+    assert found == {task: -task for task in range(1, 40)}
+    assert (crew.deaths, crew.restarts) == (2, 0)
+
+
+def test_restarts_that_are_asked_for_never_make_a_suspect():
+    class Restarted(Crew):
+        restarts = 9
+
+        def news(self, timeout):
+            if self.restarts:
+                self.restarts -= 1
+                lost = tuple(self.waiting)
+                self.waiting.clear()
+                return [Lost(lost, "worker 7", asked=True)]
+            return super().news(timeout)
+
+    crew = Restarted(2)
+    assert dict(dispatch(crew, range(1, 9))) == {task: -task for task in range(1, 9)}
+    assert crew.most > 1  # nothing was sent alone
+
+
 def test_what_has_come_is_given_before_the_end_is_told():
     class Ending(Crew):
         def news(self, timeout):

@@ -41,10 +41,10 @@ def test_processes_give_the_same_result_and_are_gone_afterwards(tmp_path):
 
 def test_a_process_that_dies_changes_nothing(tmp_path):
     x = items()
-    once = Traced(tmp_path, poison=x[17], once=True, seconds=0.2)
+    once = Traced(tmp_path, poison=x[17], shots=1, seconds=0.2)
     plain = {"method": "nystrom", "error_pairs": 0}
     matrix = run(once, n_jobs=2, workers="processes", **plain)
-    assert (tmp_path / "shot").exists()
+    assert (tmp_path / "shot0").exists()
     asked = sum(pairs for _, pairs in traces(tmp_path))
     # At most what was under way is evaluated again: of two processes four blocks of 500.
     assert matrix.evaluations < asked <= matrix.evaluations + 4 * 500

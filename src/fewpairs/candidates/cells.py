@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fewpairs.arrays import BoolArray, IntArray, SingleArray
+from fewpairs.candidates.joined import Vectors
 from fewpairs.candidates.tiles import Tile
 from fewpairs.numerics import parts
 from fewpairs.parallel import one_blas_thread
@@ -45,7 +46,7 @@ class Cells:
     cell_of: npt.NDArray[np.int32]
 
     @classmethod
-    def of(cls, vectors: SingleArray, rng: np.random.Generator) -> Cells:
+    def of(cls, vectors: Vectors, rng: np.random.Generator) -> Cells:
         """Divide vectors: 2·√m cells of about √m / 2 vectors."""
         count = max(1, int(_CELLS * len(vectors) ** 0.5))
         seen = rng.choice(len(vectors), min(len(vectors), _SEEN * count), replace=False)
@@ -81,12 +82,18 @@ class Probes:
     each : bool
         Every row looks into as many. Otherwise one threshold decides for all: a long row, or one
         in a crowded place, looks into more. Its own best cell is always among them.
+
+    Attributes
+    ----------
+    home : ndarray of int
+        The best cell of each row.
     """
 
-    def __init__(self, left: SingleArray, cells: Cells, per_row: int, *, each: bool) -> None:
+    def __init__(self, left: Vectors, cells: Cells, per_row: int, *, each: bool) -> None:
         n, count = len(left), len(cells.members)
         self._n = n
         self._bits = np.empty((count, -(-n // 8)), dtype=np.uint8)
+        self.home: IntArray = np.empty(n, dtype=np.int64)
         per_row = min(per_row, count)
         across = np.ascontiguousarray(cells.means.T)
         with one_blas_thread():
@@ -94,12 +101,13 @@ class Probes:
             for rows in parts(n, _ROWS):
                 near = left[rows] @ across
                 least = np.partition(near, -per_row, axis=1)[:, -per_row] if each else cut
+                self.home[rows] = np.argmax(near, axis=1)
                 least = np.minimum(least, near.max(axis=1))
                 chosen = near >= least[:, None]
                 self._bits[:, rows.start // 8 : -(-rows.stop // 8)] = np.packbits(chosen.T, axis=1)
 
     @staticmethod
-    def _one_cut(left: SingleArray, across: SingleArray, per_row: int) -> np.float32:
+    def _one_cut(left: Vectors, across: SingleArray, per_row: int) -> np.float32:
         near = (left[:: max(1, len(left) // _ROWS)] @ across).ravel()
         rank = max(1, len(near) * per_row // across.shape[1])
         return np.float32(np.partition(near, -rank)[-rank])
@@ -131,7 +139,7 @@ class PairsOfCells:
     """
 
     def __init__(
-        self, left: SingleArray, right: SingleArray, rng: np.random.Generator, *, square: bool
+        self, left: Vectors, right: Vectors, rng: np.random.Generator, *, square: bool
     ) -> None:
         self._cells = Cells.of(right, rng)
         self._probes = Probes(left, self._cells, PROBES, each=False)
@@ -154,14 +162,14 @@ class PairsOfCells:
         return np.asarray((columns > rows) | ((columns < rows) & ~again))
 
 
-def _closest(vectors: SingleArray, means: SingleArray) -> IntArray:
+def _closest(vectors: Vectors, means: SingleArray) -> IntArray:
     """Return the place of the mean with the least distance to each vector."""
     across, half = np.ascontiguousarray(means.T), np.einsum("ij,ij->i", means, means) / 2
     found = [np.argmax(vectors[rows] @ across - half, axis=1) for rows in parts(len(vectors))]
     return np.concatenate(found)
 
 
-def _means(vectors: SingleArray, cell_of: IntArray) -> SingleArray:
+def _means(vectors: Vectors, cell_of: IntArray) -> SingleArray:
     """Return the means of the cells that are not empty."""
     counts = np.bincount(cell_of)
     counts = counts[counts > 0]

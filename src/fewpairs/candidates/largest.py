@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from fewpairs.arrays import IntArray, SingleArray
 from fewpairs.candidates.cells import PairsOfCells
+from fewpairs.candidates.joined import Joined, Vectors
 from fewpairs.candidates.threshold import Best, Guess
 from fewpairs.candidates.tiles import EveryPair, Tile, few_pairs, in_order, places
 from fewpairs.numerics import contains
@@ -26,8 +27,8 @@ class Products(NamedTuple):
 
 
 def largest_products(
-    left: npt.NDArray[np.floating],
-    right: npt.NDArray[np.floating],
+    left: npt.NDArray[np.floating] | Joined,
+    right: npt.NDArray[np.floating] | Joined,
     count: int,
     rng: np.random.Generator,
     *,
@@ -46,8 +47,8 @@ def largest_products(
 
     Parameters
     ----------
-    left : ndarray of shape (n, d)
-    right : ndarray of shape (m, d)
+    left : ndarray of shape (n, d), or Joined
+    right : ndarray of shape (m, d), or Joined
         Finite numbers, used in single precision.
     count : int
         How many pairs; all of them where there are fewer.
@@ -77,22 +78,24 @@ def largest_products(
     >>> list(zip(found.rows.tolist(), found.columns.tolist(), strict=True))
     [(0, 1), (1, 2)]
     """
-    left = np.ascontiguousarray(left, dtype=np.float32)
-    right = left if right is left else np.ascontiguousarray(right, dtype=np.float32)
     n, m = len(left), len(right)
     pairs = n * (n - 1) // 2 if square else n * m
+    every = few_pairs(n, m, square=square) if exact is None else exact
+    same = right is left
+    left = _single(left, whole=every)
+    right = left if same else _single(right, whole=every)
     count = max(0, min(count, pairs - len(skip)))
     if count == 0:
         return Products(_NO_KEYS, _NO_KEYS, np.empty(0, dtype=np.float32))
     # All that is skipped may be among the largest.
     guess = Guess(left, right, (count + len(skip)) / pairs, rng, square=square)
     search: EveryPair | PairsOfCells
-    if few_pairs(n, m, square=square) if exact is None else exact:
+    if every:
         search = EveryPair(n, m, square=square)
     else:
         search = PairsOfCells(left, right, rng, square=square)
     # Columns side by side, so that BLAS needs no copy of them for each tile; cells gather theirs.
-    across = np.ascontiguousarray(right.T) if isinstance(search, EveryPair) else None
+    across = None if isinstance(right, Joined) or not every else np.ascontiguousarray(right.T)
     while True:
         best = Best(count, guess.cut)
 
@@ -111,8 +114,15 @@ def largest_products(
         guess.lower()
 
 
+def _single(vectors: npt.NDArray[np.floating] | Joined, *, whole: bool) -> Vectors:
+    """Return vectors in single precision; those that need not be there as a whole are not."""
+    if isinstance(vectors, Joined):
+        return vectors[:] if whole else vectors
+    return np.ascontiguousarray(vectors, dtype=np.float32)
+
+
 def _reaching(
-    left: SingleArray, right: SingleArray, tile: Tile, cut: np.float32
+    left: Vectors, right: Vectors, tile: Tile, cut: np.float32
 ) -> tuple[IntArray, IntArray, SingleArray]:
     """Return the pairs of a tile whose products reach the cut, and these."""
     products = (left[tile.rows] @ right[tile.columns].T).ravel()

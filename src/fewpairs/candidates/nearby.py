@@ -119,13 +119,12 @@ def _first_cuts(
     """Return a product for each row that at least `per_item` of what it looks into will reach."""
     with one_blas_thread():
         across = np.ascontiguousarray(cells.means.T)
-        home = np.concatenate([np.argmax(left[k] @ across, axis=1) for k in parts(len(left))])
         near = np.argsort(-(cells.means @ across), axis=1, kind="stable")
     sizes = np.array([len(members) for members in cells.members])
     wanted = min(_FIRST * per_item + square, len(right))
     longest = np.sqrt(np.einsum("ij,ij->i", right, right).max())
-    order = np.argsort(home, kind="stable")
-    rows_of = np.split(order, np.cumsum(np.bincount(home, minlength=len(sizes)))[:-1])
+    order = np.argsort(probes.home, kind="stable")
+    rows_of = np.split(order, np.cumsum(np.bincount(probes.home, minlength=len(sizes)))[:-1])
     cuts = np.empty(len(left), dtype=np.float32)
 
     def cut(cell: int) -> tuple[IntArray, IntArray]:

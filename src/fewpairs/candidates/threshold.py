@@ -7,6 +7,7 @@ from math import sqrt
 import numpy as np
 
 from fewpairs.arrays import IntArray, SingleArray
+from fewpairs.candidates.joined import Vectors
 from fewpairs.parallel import one_blas_thread
 
 #: Items of each side that are drawn to guess how large the last product kept will be: four million
@@ -31,8 +32,8 @@ class Guess:
 
     def __init__(
         self,
-        left: SingleArray,
-        right: SingleArray,
+        left: Vectors,
+        right: Vectors,
         share: float,
         rng: np.random.Generator,
         *,

@@ -60,6 +60,11 @@ def scratch_in(folder: ScratchOption) -> Iterator[None]:
         _scratch.reset(token)
 
 
+def has_scratch() -> bool:
+    """Say whether there is a folder for tall arrays now."""
+    return _scratch.get() is not None
+
+
 def goes_to_disk(height: int, width: int) -> bool:
     """Say whether an array of that shape would be kept on disk now."""
     scratch = _scratch.get()

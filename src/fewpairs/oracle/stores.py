@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -179,7 +180,9 @@ class EntryStore:
         """Make one run of the last few, the older ones first."""
         last = self._runs[-count:]
         keys, values = (np.concatenate([run[side] for run in last]) for side in (0, 1))
-        self._runs[-count:] = [_in_order(keys, values)]
+        # Pairs that are drawn blindly come in order, millions of them: there is nothing to sort.
+        apart = all(older[0][-1] < newer[0][0] for older, newer in pairwise(last))
+        self._runs[-count:] = [(keys, values) if apart else _in_order(keys, values)]
 
     def all(self) -> tuple[IntArray, FloatArray]:
         """Return all keys in order, with their values."""

@@ -126,9 +126,9 @@ def approximate(
         Bytes, or a text such as "4 GB": whatever would take more is refused before anything is
         spent; see `fewpairs.max_memory`.
     scratch : str, Path or None, default=None
-        A folder for columns that take more than a quarter of that: memory-mapped, in single
-        precision, gone when the result is. For the default method without a guide, "nystrom",
-        "skeleton" and "sicur" (docs/scale.md).
+        A folder for columns that take more than a quarter of that, or with all that is made of
+        them more than that: memory-mapped, in single precision, gone when the result is. For the
+        default method without a guide, "nystrom", "skeleton" and "sicur" (docs/scale.md).
     **options
         Of the method; ``known="exact"`` to put evaluated entries back into its result (the
         default method does, and with ``known=None`` gives a plain matrix of rank s);

@@ -11,14 +11,14 @@ import numpy.typing as npt
 from fewpairs.error.estimate import check_target
 from fewpairs.error.interval import as_interval
 from fewpairs.errors import InputError
-from fewpairs.files.scratch import goes_to_disk, send_all_to_disk
+from fewpairs.files.scratch import goes_to_disk, has_scratch, send_all_to_disk
 from fewpairs.guides.guides import Guide
 from fewpairs.methods.base import Method
 from fewpairs.methods.catalogue import Chosen, find_method
 from fewpairs.methods.landmarks import as_selector
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.oracle import Oracle
-from fewpairs.parallel import count_jobs, require_memory
+from fewpairs.parallel import count_jobs, memory_ceiling, require_memory
 from fewpairs.parallel import max_memory as memory_below
 from fewpairs.run.arguments import (
     OPTIONS,
@@ -72,8 +72,9 @@ def make_plan(
         size = size_for_target(price, check_target(target_error), budget, put_back=chosen.put_back)
     else:
         size = size_for_one_step(price, landmarks, budget, put_back=chosen.put_back)
-    on_disk = goes_to_disk(oracle.planner.sides, size.landmarks)
-    if on_disk and (guides or not chosen.method.streams):
+    large = goes_to_disk(oracle.planner.sides, size.landmarks)
+    streams = chosen.method.streams and not guides
+    if large and not streams:
         raise InputError(
             f"{size.landmarks:,} columns of {oracle.planner.sides:,} items go to the folder of "
             f"scratch=, and {'there is a guide' if guides else f'the method is {chosen.title}'}.",
@@ -82,8 +83,11 @@ def make_plan(
             "scratch= out.",
         )
     settled = _plan(oracle, chosen, size, weighted=weighted, fold=fold)
-    if on_disk:
+    # Columns that take less than their share may still be too much together with what is made of
+    # them: a larger ceiling must not refuse what a smaller one sends to the disk.
+    if large or (streams and has_scratch() and settled.memory > memory_ceiling()):
         send_all_to_disk()
+        settled = _plan(oracle, chosen, size, weighted=weighted, fold=fold)
     require_memory(
         settled.memory,
         f"the arrays of a run with {settled.n_landmarks:,} landmarks",

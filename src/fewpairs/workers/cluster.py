@@ -33,6 +33,9 @@ _CANCELLED = (asyncio.CancelledError, concurrent.futures.CancelledError)
 #: Why Dask says that it has cancelled everything after `client.restart()`.
 _RESTARTED = "scheduler-restart"
 
+#: What a worker last says of itself that is restarted, or goes because it was told to.
+_LEAVING = ("closing", "closing_gracefully", "closed")
+
 
 class Cluster(Elsewhere):
     """The workers of a `dask.distributed.Client`.
@@ -128,7 +131,7 @@ class _DaskWorkers(HiredCrew):
         self._name = f"fewpairs-{uuid.uuid4().hex}"
         self._futures: dict[int, Any] = {}
         self._back: queue.SimpleQueue[tuple[int, Any, Any]] = queue.SimpleQueue()
-        self._gone: queue.SimpleQueue[tuple[set[str], str]] = queue.SimpleQueue()
+        self._gone: queue.SimpleQueue[tuple[set[str], str, bool]] = queue.SimpleQueue()
         self._workers: dict[str, int] = {}
         self._seen = time.monotonic()
         self._closed, self._tidied = False, threading.Event()
@@ -201,10 +204,10 @@ class _DaskWorkers(HiredCrew):
         """Return which trips were with workers that have died; Dask makes them again by itself."""
         found = []
         while not self._gone.empty():
-            keys, where = self._gone.get()
+            keys, where, asked = self._gone.get()
             mine = tuple(key for key in self._futures if f"{self._name}-{key}" in keys)
             if mine:
-                found.append(Lost(mine, f"the worker {where}", again=True))
+                found.append(Lost(mine, f"the worker {where}", again=True, asked=asked))
         return found
 
     def _read(self, key: int, answer: Any) -> Done | Lost:
@@ -215,7 +218,8 @@ class _DaskWorkers(HiredCrew):
             return Lost((key,), f"the worker {_last_worker(answer)}")
         if isinstance(answer, _CANCELLED):
             if getattr(answer, "reason", None) == _RESTARTED:
-                return Lost((key,), "one of the workers, all of which were restarted")
+                where = "one of the workers, all of which were restarted"
+                return Lost((key,), where, asked=True)
             raise self._away(answer)
         if isinstance(answer, FewpairsError):  # other items than here, for example
             raise LostWorkersError(f"a worker could not begin. {answer}") from answer
@@ -253,9 +257,18 @@ class _DaskWorkers(HiredCrew):
             self._workers = {w: n for w, n in self._workers.items() if w != message.get("worker")}
             if not message.get("expected"):
                 keys = {str(key) for key in message.get("processing-tasks", ())}
-                self._gone.put((keys, str(message.get("worker"))))
+                self._client.loop.add_callback(self._inquire, keys, str(message.get("worker")))
         if self._said_before is not None:
             self._said_before(event)
+
+    async def _inquire(self, keys: set[str], where: str) -> None:
+        """Ask whether a worker that has gone had said so: then nothing has killed it."""
+        asked = False
+        with suppress(Exception):  # of a scheduler that is gone as well
+            for _, event in await self._client.scheduler.events(topic=where) or ():
+                if isinstance(event, dict) and event.get("action") == "worker-status-change":
+                    asked = str(event.get("status")) in _LEAVING
+        self._gone.put((keys, where, asked))
 
     async def _count(self) -> None:
         """Count the workers now and then, until the end."""

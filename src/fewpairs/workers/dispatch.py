@@ -3,7 +3,8 @@
 Trips are sent while workers are free, and results given in the order of the tasks. A trip that was
 lost with its worker is made again. One that was lost twice is suspect: all others are waited for,
 and then its tasks are sent one by one with nothing else under way. If a worker dies then, that task
-has killed it, whatever else had happened before.
+has killed it, whatever else had happened before. One that has left in order, because it was
+restarted or told to go, has not died.
 """
 
 from __future__ import annotations
@@ -48,11 +49,22 @@ class Done:
 
 @dataclass(frozen=True)
 class Lost:
-    """A worker has died that had these trips; `again` says that somebody makes them already."""
+    """A worker is gone that had these trips.
+
+    Attributes
+    ----------
+    keys : tuple of int
+    where : str
+    again : bool
+        Somebody makes them already.
+    asked : bool
+        It was restarted or told to go, whatever it had to do.
+    """
 
     keys: tuple[int, ...]
     where: str
     again: bool = False
+    asked: bool = False
 
 
 class Crew(Protocol):
@@ -234,15 +246,16 @@ class _Board:
             trip = self._by_key.get(key)
             if trip is None:
                 continue
-            trip.deaths += 1
-            if alone and trip in self._suspects:
-                place = trip.attempts[key][0]
-                trip.results[place] = Killed(trip.deaths, lost.where)
-                self._recall(trip)
+            trip.deaths += not lost.asked
+            if trip in self._suspects:
+                if alone and not lost.asked:
+                    trip.results[trip.attempts[key][0]] = Killed(trip.deaths, lost.where)
+                    self._recall(trip)
+                elif not lost.again:
+                    self._recall(trip)  # it is sent again in its turn
             elif trip.deaths >= _SUSPECT:
                 self._recall(trip)
-                if trip not in self._suspects:
-                    self._suspects.append(trip)
+                self._suspects.append(trip)
             elif not lost.again:
                 self._recall(trip)
                 self._send(trip, trip.missing)

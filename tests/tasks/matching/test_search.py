@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 
 import fewpairs as fp
+from fewpairs import numerics
+from fewpairs.errors import MemoryCeilingError
 from fewpairs.guides.guides import Guide
+from fewpairs.tasks.matching import blind, drawing
 from fewpairs.tasks.matching import search as module
 from fewpairs.tasks.matching.features import Features
+from fewpairs.tasks.matching.labels import Labels
 from fewpairs.tasks.matching.ranking import Ranking
 from fewpairs.tasks.matching.search import Search
 from fewpairs.tasks.matching.threshold import Threshold
@@ -228,3 +232,66 @@ def test_what_is_learnt_from_little_follows_the_order_that_found_it():
     np.testing.assert_allclose(np.argsort(odds), np.argsort(many[:50] @ learnt.weights))
     nothing = Ranking(features, matching, np.ones(400), first=np.zeros(2)).weights
     np.testing.assert_array_equal(nothing, plain)
+
+
+# ---------------------------------------------------------------------- many pairs, in parts
+
+
+def test_labels_stay_in_order_with_their_matches():
+    rng = np.random.default_rng(0)
+    every = rng.permutation(500)
+    labels = Labels()
+    for some in np.array_split(every, [3, 3, 40, 41, 300]):
+        labels.add(some, some % 3 == 0)
+    np.testing.assert_array_equal(labels.keys, np.arange(500))
+    np.testing.assert_array_equal(labels.matching, np.arange(500) % 3 == 0)
+    assert labels.found == 167
+
+
+@pytest.mark.parametrize("shown", [5, 31, 40, 1000])
+def test_every_so_many_th_of_two_lists_is_that_of_both_in_order(monkeypatch, shown):
+    monkeypatch.setattr(drawing, "_SHOWN", shown)
+    rng = np.random.default_rng(shown)
+    for drawn, reached in ((30, 7), (0, 9), (9, 0), (0, 0), (1, 30)):
+        every = rng.permutation(200)[: drawn + reached]
+        keys, others = np.sort(every[:drawn]), np.sort(every[drawn:])
+        together = np.sort(every)
+        wanted = together[:: max(1, -(-len(every) // shown))]
+        np.testing.assert_array_equal(drawing._some_of_both(keys, others), wanted)
+
+
+@pytest.mark.parametrize("guide", ["auto", None])
+def test_pairs_that_are_looked_at_in_small_parts_give_the_same_answer(monkeypatch, guide):
+    """Whole, as of few items; and in parts, as of a million: keys, features and blind pairs."""
+    points = np.random.default_rng(0).random((300, 4)).astype(np.float32)
+    monkeypatch.setattr(module, "_ALL_PAIRS", 1000)  # so that candidates are proposed
+    monkeypatch.setattr(module, "_CANDIDATES", 5000)
+
+    def found():
+        near = fp.VectorSimilarity("rbf", gamma=5.0)
+        return fp.find_pairs(
+            points, near, above=0.9, guide=guide, all_pairs=False, random_state=0, budget=20_000
+        )
+
+    whole = found()
+    monkeypatch.setattr(module, "_AT_A_TIME", 64)
+    monkeypatch.setattr(numerics, "_AT_A_TIME", 50)
+    monkeypatch.setattr(blind, "_AT_A_TIME", 128)
+    parts = found()
+    for name in ("left", "right", "similarities", "blind"):
+        assert getattr(parts, name).tobytes() == getattr(whole, name).tobytes()
+    assert parts.spent == whole.spent
+    assert str(parts.recall) == str(whole.recall)
+    assert guide is not None or whole.spent["landmarks"]
+    assert len(whole) > 50
+
+
+def test_blind_pairs_that_cannot_be_kept_are_refused_before_they_are_drawn():
+    near = fp.VectorSimilarity("rbf")
+    oracle = fp.Oracle(np.zeros((3000, 1)), near)
+    universe = Universe(3000, 3000, square=True, symmetric=True)
+    rng = np.random.default_rng(0)
+    # To draw a million takes 17 MB; with their values, and what is remembered of them, 25.
+    with fp.max_memory("20 MB"), pytest.raises(MemoryCeilingError, match="1,000,000 pairs that"):
+        blind.Blind(oracle, universe, Threshold(0.5, above=True), Labels(), 10**6, rng)
+    assert oracle.evaluations == 0

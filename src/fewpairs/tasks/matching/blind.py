@@ -22,6 +22,7 @@ from fewpairs.error.recall import (
 )
 from fewpairs.numerics import contains, distinct, parts
 from fewpairs.oracle.oracle import Oracle
+from fewpairs.parallel import require_memory
 from fewpairs.tasks.matching.labels import Labels
 from fewpairs.tasks.matching.threshold import Threshold
 from fewpairs.tasks.matching.universe import Universe
@@ -31,6 +32,9 @@ from fewpairs.tasks.matching.universe import Universe
 #: 20 to 1,000 matches that may be missing), and a run makes none that is larger than all that it
 #: has evaluated.
 _MOST_MISSED = 40
+#: Bytes of a blind pair for as long as the run lasts: its key here, and with its value what the
+#: oracle remembers; whether it matches, while that is found out.
+_PER_PAIR = 8 + 16 + 1
 #: Pairs that are asked for at a time: some megabytes of temporary arrays.
 _AT_A_TIME = 2**20
 
@@ -85,6 +89,12 @@ class Blind:
     ) -> None:
         known = labels.keys if taken is None else distinct(labels.keys, taken)
         self.rest = universe.size - len(known)
+        kept = min(count, self.rest)
+        require_memory(
+            _PER_PAIR * kept,
+            f"{kept:,} pairs that are drawn blindly and kept",
+            "Pass a budget, or a smaller recall",
+        )
         self.keys = universe.draw(count, known, rng)
         chunks = [self.keys[part] for part in parts(len(self.keys), _AT_A_TIME)]
         holds = [threshold.holds(oracle.entries(*universe.places(keys))) for keys in chunks]

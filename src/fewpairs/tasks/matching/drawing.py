@@ -104,11 +104,25 @@ class Drawing:
 
         They are those of the blind pairs, and as large a share of what was reached before the draw.
         """
-        keys: IntArray = np.empty(0, dtype=np.int64)
+        none: IntArray = np.empty(0, dtype=np.int64)
         if everything:
-            keys = self._universe.draw(_SHOWN, keys, self._rng)
-        elif self._draws:
-            keys = np.sort(np.concatenate([self.first.keys, self._reached_before]))
-        # In order, so that every so-many-th is as uniform as all.
-        shown = keys[:: max(1, -(-len(keys) // _SHOWN))]
+            shown = self._universe.draw(_SHOWN, none, self._rng)
+        else:
+            shown = _some_of_both(self.first.keys if self._draws else none, self._reached_before)
         return self._oracle.entries(*self._universe.places(shown))
+
+
+def _some_of_both(keys: IntArray, others: IntArray) -> IntArray:
+    """Return every so-many-th of two lists that share no key, as if they were one.
+
+    Both are in order, so that every so-many-th is as uniform as all. A copy of all would take as
+    much memory as they do.
+    """
+    length = len(keys) + len(others)
+    chosen = np.arange(0, length, max(1, -(-length // _SHOWN)))
+    place = np.searchsorted(keys, others) + np.arange(len(others))
+    before = np.searchsorted(place, chosen)  # how many of the others come first
+    shown = np.empty(len(chosen), dtype=np.int64)
+    theirs = np.isin(chosen, place, assume_unique=True)
+    shown[theirs], shown[~theirs] = others[before[theirs]], keys[(chosen - before)[~theirs]]
+    return shown

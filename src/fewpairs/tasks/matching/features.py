@@ -6,6 +6,7 @@ import numpy as np
 import scipy.linalg
 
 from fewpairs.arrays import FloatArray, IntArray, SingleArray
+from fewpairs.candidates.joined import Columns, Joined
 from fewpairs.error.profiles import profiles
 from fewpairs.guides.guides import Guide
 from fewpairs.numerics import parts, ridge_inverse
@@ -97,21 +98,16 @@ class Features:
         left, right = self._left_matches[rows] - own, self._right_matches[columns] - own
         return (np.log1p(left) + np.log1p(right)).astype(np.float32)
 
-    def combined(self, weights: FloatArray) -> tuple[SingleArray, SingleArray]:
+    def combined(self, weights: FloatArray) -> tuple[Joined, Joined]:
         """Return vectors whose inner products are the weighted sum of all features."""
         used = [(np.float32(w), g) for w, g in zip(weights, self.products, strict=False) if w]
-        width = sum(guide.left.shape[1] for _, guide in used) + 2
-        left, right = (np.ones((len(side), width), dtype=np.float32) for side in self._sides)
-        at = 0
-        for weight, guide in used:
-            here = slice(at, at := at + guide.left.shape[1])
-            np.multiply(guide.left, weight, out=left[:, here])
-            right[:, here] = guide.right
-        # Two columns of ones are left, in which one side meets the matches of the other.
+        left = [Columns(guide.left, weight) for weight, guide in used]
+        right = [Columns(guide.right) for _, guide in used]
+        # Two more columns, in each of which ones of one side meet the matches of the other.
         weight = np.float32(weights[self.at_matches])
-        for side, of, column in zip((left, right), self._sides, (at, at + 1), strict=True):
-            side[:, column] = weight * np.log1p(of).astype(np.float32)
-        return left, right
+        ones = [Columns(np.ones(len(side), dtype=np.float32)) for side in self._sides]
+        matches = [Columns(np.log1p(of).astype(np.float32), weight) for of in self._sides]
+        return Joined([*left, matches[0], ones[0]]), Joined([*right, ones[1], matches[1]])
 
     @property
     def _sides(self) -> tuple[FloatArray, FloatArray]:
@@ -134,11 +130,12 @@ class Features:
         core = left[at]
         u, sizes, vt = scipy.linalg.svd(core)
         self.products = list(self._hints)
+        narrow = left.astype(np.float32)
         for ridge in _RIDGES:
             # C·W⁺·R, with W the rows and columns of landmarks: C is n × s, so is R's transpose.
             back = right @ (u * ridge_inverse(sizes, ridge)) @ vt
             name = f"landmarks, ridge {ridge}"
-            self.products.append(Guide(name, left.astype(np.float32), back.astype(np.float32)))
+            self.products.append(Guide(name, narrow, back.astype(np.float32)))
         if self._universe.square:
             shape = profiles(left, np.arange(len(left)))
             self.products.append(Guide("profiles", shape, shape))

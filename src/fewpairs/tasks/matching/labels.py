@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from fewpairs.arrays import BoolArray, FloatArray, IntArray
 from fewpairs.numerics import contains
@@ -24,10 +27,15 @@ class Labels:
 
     def add(self, keys: IntArray, matching: BoolArray) -> None:
         """Note pairs that were not reached before."""
-        place = np.searchsorted(self.keys, keys)
         order = np.argsort(keys, kind="stable")
-        self.keys = np.insert(self.keys, place[order], keys[order])
-        self.matching = np.insert(self.matching, place[order], matching[order])
+        keys, matching = keys[order], matching[order]
+        del order
+        place = np.searchsorted(self.keys, keys)
+        place += np.arange(len(keys))
+        before = np.ones(len(self.keys) + len(keys), dtype=bool)
+        before[place] = False
+        self.keys = _merged(self.keys, keys, before, place)
+        self.matching = _merged(self.matching, matching, before, place)
         self.found += int(matching.sum())
 
     def hold(self, keys: IntArray) -> BoolArray:
@@ -55,6 +63,15 @@ class Labels:
             some = every if len(every) <= _FITTED else rng.choice(every, _FITTED, replace=False)
             parts.append((self.keys[some], len(every) / max(len(some), 1)))
         return parts[0], parts[1]
+
+
+def _merged(
+    older: npt.NDArray[Any], newer: npt.NDArray[Any], before: BoolArray, place: IntArray
+) -> npt.NDArray[Any]:
+    """Return both as one, the newer ones at their places."""
+    both = np.empty(len(before), dtype=older.dtype)
+    both[before], both[place] = older, newer
+    return both
 
 
 def weights_of(*kinds: tuple[IntArray, float]) -> FloatArray:

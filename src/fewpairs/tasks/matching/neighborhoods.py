@@ -167,7 +167,8 @@ class Neighborhoods:
             usable = rows != columns if oracle.square else np.ones(len(rows), dtype=bool)
             seen, matching = features.of(rows[usable], columns[usable]), near.ravel()[usable]
             weights = Ranking(seen, matching, np.ones(len(matching)), products=False).weights
-        return features.combined(weights), known
+        left, right = features.combined(weights)
+        return (left[:], right[:]), known
 
     def _deep_enough(
         self, judges: Judges, left: SingleArray, right: SingleArray

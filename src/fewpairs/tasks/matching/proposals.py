@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from fewpairs.arrays import IntArray, SingleArray
+from fewpairs.candidates.joined import Vectors, part_of
 from fewpairs.candidates.largest import largest_products
 from fewpairs.tasks.matching.universe import Universe
 
 
 def propose(
     universe: Universe,
-    left: SingleArray,
-    right: SingleArray,
+    left: Vectors,
+    right: Vectors,
     count: int,
     rng: np.random.Generator,
     *,
@@ -45,8 +46,8 @@ def propose(
     products: list[SingleArray] = []
     for rows, columns in universe.blocks:
         found = largest_products(
-            left[rows],
-            right[columns],
+            part_of(left, rows),
+            part_of(right, columns),
             count,
             rng,
             square=one_order and rows == columns,

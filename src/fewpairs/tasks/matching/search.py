@@ -13,7 +13,7 @@ import numpy as np
 
 from fewpairs.arrays import BoolArray, FloatArray, IntArray, SingleArray
 from fewpairs.guides.guides import Guide
-from fewpairs.numerics import largest
+from fewpairs.numerics import largest, parts
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.parallel import require_memory
 from fewpairs.tasks.matching.features import Features
@@ -30,6 +30,8 @@ _FEWEST_MATCHES = 4
 #: Of up to this many pairs all are ranked; of more, the candidates that guides propose, and these
 #: many at a time.
 _ALL_PAIRS, _CANDIDATES = 4_000_000, 2_000_000
+#: Pairs that are looked at together: some megabytes of temporary arrays.
+_AT_A_TIME = 2**20
 #: Bytes of a pair that is ranked, beside its features twice: its key, its places, their matches.
 _PER_PAIR = 56
 
@@ -122,10 +124,13 @@ class Search:
         self._pool = self._ranking = None
 
     def _reach(self, keys: IntArray) -> BoolArray:
-        rows, columns = self._universe.places(keys)
-        matching = self._threshold.holds(self._oracle.entries(rows, columns))
+        matching = np.empty(len(keys), dtype=bool)
+        for part in parts(len(keys), _AT_A_TIME):  # landmarks bring ten for each item
+            rows, columns = self._universe.places(keys[part])
+            holds = self._threshold.holds(self._oracle.entries(rows, columns))
+            self._features.note(rows[holds], columns[holds])
+            matching[part] = holds
         self.labels.add(keys, matching)
-        self._features.note(rows[matching], columns[matching])
         return matching
 
     def _scores(self, features: SingleArray) -> SingleArray:
@@ -137,9 +142,7 @@ class Search:
 
     def _fitted(self) -> Ranking | None:
         """Fit a ranking to what was reached, with random pairs for all that was not."""
-        rows, columns = self._universe.places(self.labels.keys)
-        # What landmarks predict of their own pairs is no prediction.
-        usable = ~(np.isin(rows, self.landmarks[0]) | np.isin(columns, self.landmarks[1]))
+        usable = self._usable()
         if (usable & self.labels.matching).sum() < _FEWEST_MATCHES:
             return None
         matches, others = self.labels.sample(usable, self._rng)
@@ -158,6 +161,17 @@ class Search:
         matching = np.arange(len(features)) < len(matches[0])
         first = self._features.first_weights
         return Ranking(features, matching, weights_of(*kinds), first=first)
+
+    def _usable(self) -> BoolArray:
+        """Say which pairs were reached as others are: landmarks predict nothing of their own."""
+        of_landmarks = [np.zeros(length, dtype=bool) for length in self._oracle.shape]
+        for side, at in zip(of_landmarks, self.landmarks, strict=True):
+            side[at] = True
+        usable = np.empty(len(self.labels), dtype=bool)
+        for part in parts(len(usable), _AT_A_TIME):
+            rows, columns = self._universe.places(self.labels.keys[part])
+            usable[part] = ~(of_landmarks[0][rows] | of_landmarks[1][columns])
+        return usable
 
     def _candidates(self) -> _Pool:
         universe = self._universe

@@ -85,11 +85,15 @@ class Universe:
 
     def lines(self, items: IntArray, others: IntArray) -> IntArray:
         """Return the keys of everything in some rows and in some columns, in order."""
-        rows = [np.repeat(items, self.m), np.tile(np.arange(self.n), len(others))]
-        columns = [np.tile(np.arange(self.m), len(items)), np.repeat(others, self.n)]
-        i, j = np.concatenate(rows), np.concatenate(columns)
-        apart = i != j if self.square else np.ones(len(i), dtype=bool)
-        return distinct(self.keys(i[apart], j[apart]))
+        # Line by line: places of all of them at once would take several times their keys.
+        along, down = (np.arange(length, dtype=np.int64) for length in (self.m, self.n))
+        rows = [self._line(np.full_like(along, i), along) for i in items]
+        columns = [self._line(down, np.full_like(down, j)) for j in others]
+        return distinct(np.empty(0, dtype=np.int64), *rows, *columns)
+
+    def _line(self, rows: IntArray, columns: IntArray) -> IntArray:
+        keys = self.keys(rows, columns)
+        return keys[rows != columns] if self.square else keys
 
     def draw(self, count: int, taken: IntArray, rng: np.random.Generator) -> IntArray:
         """Draw different pairs uniformly among those that are not taken.
