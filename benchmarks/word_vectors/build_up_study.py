@@ -4,7 +4,7 @@ Points are drawn from a normal distribution, and noise is put on their inner pro
 Algorithm 3); the score is the mean squared misfit of its equation 13. Where PyTorch is installed,
 Adam runs beside it, as in the paper for at most 1,000 epochs or to a score of 1e-3, in PyTorch's
 own float32. Means of ten runs, with the smallest and the largest score; times are processor time.
-Writes docs/tables/build-up-study.md. Takes about MINUTES minutes on one core; with --keep, what is
+Writes docs/tables/build-up-study.md. Takes about four minutes on one core; with --keep, what is
 done is kept in a file, and a run that was stopped goes on there.
 
     python -m benchmarks.word_vectors.build_up_study [--quick] [--keep FILE]
