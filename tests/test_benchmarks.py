@@ -18,7 +18,7 @@ from sklearn.svm import LinearSVC
 import fewpairs as fp
 from benchmarks.__main__ import benchmarks, subjects
 from benchmarks.reliability import fuzz
-from benchmarks.shared import corpora, fuzz_process, kept, matching_runs, tables
+from benchmarks.shared import corpora, fuzz_process, kept, matching_runs, tables, text_cnn
 from benchmarks.shared.document_features import Distances
 from benchmarks.shared.fourier_features import fourier_features
 from benchmarks.shared.linear_svm import LinearSVM
@@ -194,3 +194,32 @@ def test_a_watched_run_is_made_anew_by_other_code(tmp_path, monkeypatch):
     monkeypatch.setattr(kept, "code", lambda: "other")
     assert matching_runs.kept_run(case, 1) == {"n": 1}
     assert made == [1, 2, 1]
+
+
+def test_the_network_of_texts_is_a_convolution_with_its_gradients():
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(0)
+    array = np.vstack([np.zeros(7), rng.normal(size=(49, 7))])
+    torch.manual_seed(0)
+    net = text_cnn.network(array, 3).eval()
+    convolutions = []
+    for width, part, bias in zip(text_cnn.WIDTHS, net.parts, net.biases, strict=True):
+        made = torch.nn.Conv1d(7, text_cnn.FILTERS, width, padding=text_cnn.GAP)
+        weights = part.detach().reshape(7, width, -1).permute(2, 0, 1)
+        made.load_state_dict({"weight": weights, "bias": bias.detach()})
+        convolutions.append(made)
+    texts = [rng.integers(1, 50, length) for length in (1, 2, 5, 40, 300)]
+    rows = []
+    for text in texts:
+        words = net.words[torch.tensor(text)].T[None]
+        rows.append(torch.cat([torch.relu(c(words)).amax(dim=2)[0] for c in convolutions]))
+    expected, found = net.out(torch.stack(rows)), net(texts)
+    torch.testing.assert_close(found, expected)
+    targets = torch.tensor([0, 1, 2, 0, 1])
+    for scores in (expected, found):
+        torch.nn.functional.cross_entropy(scores, targets).backward()
+    for width, part, made in zip(text_cnn.WIDTHS, net.parts, convolutions, strict=True):
+        gradient = part.grad.reshape(7, width, -1).permute(2, 0, 1)
+        assert gradient.abs().max() > 1e-3
+        torch.testing.assert_close(gradient, made.weight.grad)
+    assert net([np.empty(0, dtype=np.int64)]).isfinite().all()  # a text of unknown words

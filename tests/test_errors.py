@@ -25,6 +25,8 @@ def example(kind):
         return kind("method", "nistrom", ["nystrom"], where="of a run")
     if kind is errors.UnknownIdError:
         return kind("sku_1", ["sku-1", "sku-2"])
+    if kind is errors.UnknownWordError:
+        return kind("shp", 3, ["ship"])
     if kind is errors.MissingExtraError:
         return kind("rapidfuzz", "strings", "a string similarity")
     if issubclass(kind, errors.SimilarityError):

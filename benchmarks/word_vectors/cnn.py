@@ -1,13 +1,14 @@
 """Text classification by a convolutional network on word vectors, as in the paper's Table 6.
 
-FOLDER holds vectors that speed.py has saved with `--keep FOLDER`. They stay fixed, and are scaled
-to one length, because frequent words would drown the others. Filters of widths 3, 4 and 5, the
-maximum over the text, dropout, five epochs; macro F1 on the test part, means and ranges of seeds.
-Texts are whole unless --length cuts them; a batch has texts of similar lengths, and is as long as
-its longest. Of 100 dimensions the vectors derived from GloVe stand beside the others, though they
-come from a far larger corpus. WebKB's texts are stemmed, as the data have them, so that many of
-their words have no vector. Needs PyTorch. Writes docs/tables/word-cnn.md. Takes about four hours on
-one core; what is done is kept beside the vectors, and a run that was stopped goes on there.
+Vectors by our methods are made where FOLDER does not have them; those of other packages are there
+if speed.py has saved them (`--keep FOLDER --only gensim`). They stay fixed, and are scaled to one
+length, because frequent words would drown the others. Filters of widths 3, 4 and 5, the maximum
+over the text, dropout, five epochs; macro F1 on the test part, means and ranges of seeds. Texts are
+whole unless --length cuts them. Of 100 dimensions the vectors derived from GloVe stand beside the
+others, though they come from a far larger corpus. WebKB's texts are stemmed, as the data have them,
+so that many of their words have no vector. Needs PyTorch. Writes docs/tables/word-cnn.md, or
+docs/tables/word-cnn-cut.md where texts are cut. Takes about seven minutes on one core, vectors and
+two seeds; what is done is kept beside the vectors, and a run that was stopped goes on there.
 
     FEWPAIRS_DATA=… python -m benchmarks.word_vectors.cnn FOLDER [--quick] [--length 100]
         [--dimensions 100 200 300] [--sets Subj WebKB Amazon] [--seeds 2]
@@ -17,8 +18,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
-from functools import partial
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -26,111 +26,90 @@ from sklearn.metrics import f1_score
 from sklearn.model_selection import train_test_split
 
 import fewpairs as fp
+from benchmarks.shared import text_cnn
 from benchmarks.shared import word_quality as quality
 from benchmarks.shared.command import arguments, need_data
 from benchmarks.shared.kept import Kept
 from benchmarks.shared.tables import publish, table
 from benchmarks.shared.texts import vectors as glove
+from benchmarks.shared.wikipedia_vectors import file_of, make_missing
 
-FILTERS, WIDTHS, EPOCHS, BATCH = 60, (3, 4, 5), 5, 64
+EPOCHS, BATCH = 5, 64
+GLOVE = "GloVe, larger corpus"
 #: F1 on Subj, WebKB and Amazon that the paper prints, by K.
 PRINTED = {
     (100, "random"): "80.1, 91.1, 74.3",
     (100, "build-up-4K-references"): "88.2, 93.0, 80.6",
-    (100, "divide-and-conquer"): "87.9, 92.0, 80.6",
+    (100, "divide-and-conquer-coreness"): "87.9, 92.0, 80.6",
     (100, "eigs"): "88.2, 92.2, 80.0",
     (100, "gensim-fastText"): "87.7, 93.4, 80.6",
     (200, "random"): "81.3, 91.8, 76.3",
     (200, "build-up-4K-references"): "88.1, 93.7, 81.4",
-    (200, "divide-and-conquer"): "88.3, 92.7, 82.5",
+    (200, "divide-and-conquer-coreness"): "88.3, 92.7, 82.5",
     (200, "eigs"): "88.1, 92.5, 81.9",
     (200, "gensim-fastText"): "88.0, 93.6, 81.6",
     (300, "random"): "81.6, 92.4, 76.2",
     (300, "build-up-4K-references"): "88.3, 93.4, 82.4",
-    (300, "divide-and-conquer"): "88.0, 92.8, 82.5",
+    (300, "divide-and-conquer-coreness"): "88.0, 92.8, 82.5",
     (300, "eigs"): "87.7, 92.2, 82.0",
     (300, "gensim-fastText"): "88.0, 93.8, 82.6",
 }
 
 
-def encoded(texts: list[str], vectors: fp.WordVectors, length: int | None) -> list[np.ndarray]:
+@cache
+def words_of(title: str) -> list[list[str]]:
+    """Words of the texts of a set."""
+    texts, _, _ = quality.labelled(*quality.CLASSIFICATION[title])
+    return [re.findall(r"[a-z]+", text.lower()) for text in texts]
+
+
+def encoded(title: str, vectors: fp.WordVectors, length: int | None) -> list[np.ndarray]:
     """Texts as word numbers, from 1; words without a vector are left out."""
     place = {word: k + 1 for k, word in enumerate(vectors.words)}
-    found = ([place[w] for w in re.findall(r"[a-z]+", t.lower()) if w in place] for t in texts)
+    found = ([place[w] for w in words if w in place] for words in words_of(title))
     return [np.array(numbers[:length], dtype=np.int64) for numbers in found]
 
 
-def padded(texts: list[np.ndarray]):
-    """One row a text, as wide as the longest; 0 where there is no word."""
-    import torch
-
-    result = np.zeros((len(texts), max(8, *(len(text) for text in texts))), dtype=np.int64)
-    for row, text in zip(result, texts, strict=True):
-        row[: len(text)] = text
-    return torch.tensor(result)
-
-
-def network(array: np.ndarray, classes: int):
-    import torch
-    from torch import nn
-
-    class Net(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            padded = np.vstack([np.zeros_like(array[:1]), array * np.sqrt(array.shape[1])])
-            self.words = nn.Embedding.from_pretrained(torch.tensor(padded, dtype=torch.float32))
-            self.filters = nn.ModuleList(
-                nn.Conv1d(array.shape[1], FILTERS, width, padding=width - 1) for width in WIDTHS
-            )
-            self.dropout = nn.Dropout(0.5)
-            self.out = nn.Linear(FILTERS * len(WIDTHS), classes)
-
-        def forward(self, numbers):
-            x = self.words(numbers).transpose(1, 2)
-            best = [torch.relu(f(x)).amax(dim=2) for f in self.filters]
-            return self.out(self.dropout(torch.cat(best, dim=1)))
-
-    return Net()
+def split(title: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Classes as numbers, places of the training texts, and of the test texts."""
+    _, labels, n_train = quality.labelled(*quality.CLASSIFICATION[title])
+    _, y = np.unique(labels, return_inverse=True)
+    places = np.arange(len(y))
+    if n_train is not None:
+        return y, places[:n_train], places[n_train:]
+    return y, *train_test_split(places, test_size=0.3, random_state=0, stratify=y)
 
 
-def batches(lengths: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
-    """Places of texts with similar lengths, others in every epoch, in random order."""
-    order = np.argsort(lengths * rng.uniform(0.8, 1.25, len(lengths)))
-    parts = np.array_split(order, len(order) // BATCH + 1)
-    return [parts[k] for k in rng.permutation(len(parts))]
+def batches(places: np.ndarray) -> list[np.ndarray]:
+    return np.array_split(places, len(places) // BATCH + 1)
 
 
 def score(vectors: fp.WordVectors, title: str, seed: int, epochs: int, length: int | None) -> float:
     """Macro F1 of one training, in per cent."""
     import torch
 
-    texts, labels, n_train = quality.labelled(*quality.CLASSIFICATION[title])
-    names, y = np.unique(labels, return_inverse=True)
-    x = encoded(texts, vectors, length)
-    places = np.arange(len(x))
-    train, test = places[:n_train], places[n_train:]
-    if n_train is None:
-        train, test = train_test_split(places, test_size=0.3, random_state=0, stratify=y)
-    lengths = np.array([len(text) for text in x])
+    y, train, test = split(title)
+    x = encoded(title, vectors, length)
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
-    model = network(vectors.normalized().array, len(names))
+    array = vectors.normalized().array * np.sqrt(vectors.dimensions)
+    model = text_cnn.network(np.vstack([np.zeros_like(array[:1]), array]), y.max() + 1)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
     for _ in range(epochs):
-        model.train()
-        for part in batches(lengths[train], rng):
-            mine = train[part]
-            targets = torch.tensor(y[mine])
-            loss = torch.nn.functional.cross_entropy(model(padded([x[k] for k in mine])), targets)
+        for part in batches(rng.permutation(train)):
+            guess = model([x[k] for k in part])
+            loss = torch.nn.functional.cross_entropy(guess, torch.tensor(y[part]))
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
     model.eval()
     with torch.no_grad():
-        test = test[np.argsort(lengths[test])]
-        parts = np.array_split(test, len(test) // BATCH + 1)
-        guess = np.concatenate([model(padded([x[k] for k in p])).argmax(dim=1) for p in parts])
+        guess = np.concatenate([model([x[k] for k in p]).argmax(dim=1) for p in batches(test)])
     return 100 * float(f1_score(y[test], guess, average="macro"))
+
+
+def vectors_of(folder: Path, name: str, size: int) -> fp.WordVectors:
+    return glove() if name == GLOVE else fp.WordVectors.load(file_of(folder, name, size))
 
 
 def main() -> None:
@@ -143,33 +122,32 @@ def main() -> None:
     options = parser.parse_args()
     need_data()
     try:
-        import torch  # noqa: F401
+        import torch
     except ImportError as error:
         sys.exit(f"skipped: {error}")
+    torch.set_num_threads(1)
     epochs, seeds = (1, 1) if options.quick else (EPOCHS, options.seeds)
     titles = options.sets[: 1 if options.quick else None]
     sizes = options.dimensions[: 1 if options.quick else None]
-    kept = Kept(None if options.quick else options.folder / "cnn.jsonl")
+    # Vectors of a part of the corpus must not be taken for those of all.
+    folder = options.folder / "quick" if options.quick else options.folder
+    make_missing(folder, sizes, 10_000 if options.quick else None)
+    kept = Kept(None if options.quick else folder / "cnn.jsonl", "text")
     lines = []
     for size in sizes:
-        paths = sorted(options.folder.glob(f"*-{size}.npz"))
-        made: dict[str, Callable[[], fp.WordVectors]] = {
-            path.stem.removesuffix(f"-{size}"): partial(fp.WordVectors.load, path) for path in paths
-        }
-        if size == glove().dimensions:
-            made["GloVe, larger corpus"] = glove
-        for name, load in made.items():
-            vectors = load()
+        names = [path.stem.removesuffix(f"-{size}") for path in folder.glob(f"*-{size}.npz")]
+        for name in [*sorted(names), *([GLOVE] if size == glove().dimensions else [])]:
             cells = []
+            vectors = vectors_of(folder, name, size)
             for title in titles:
-                part = f"{name} {size} {title} {epochs} {seeds} {options.length}"
-                if part not in kept:
-                    every = range(seeds)
-                    kept.add(
-                        part, [score(vectors, title, k, epochs, options.length) for k in every]
-                    )
-                f1 = kept[part]
-                cells.append(f"{np.mean(f1):.1f} ({min(f1):.1f}–{max(f1):.1f})")
+                f1 = []
+                for seed in range(seeds):
+                    part = f"{name} {size} {title} {epochs} {seed} {options.length}"
+                    if part not in kept:
+                        kept.add(part, score(vectors, title, seed, epochs, options.length))
+                    f1.append(kept[part])
+                spread = f" ({min(f1):.1f}–{max(f1):.1f})" if seeds > 1 else ""
+                cells.append(f"{np.mean(f1):.1f}{spread}")
             printed = PRINTED.get((size, name), "")
             lines.append([str(size), name.replace("-", " "), *cells, printed])
             print(*lines[-1], sep=" | ", flush=True)
@@ -177,7 +155,10 @@ def main() -> None:
     cut = "whole texts" if options.length is None else f"texts of {options.length} words at most"
     text = f"Seeds: {seeds}; {cut}.\n\n{table(headings, lines)}\n"
     whole = titles == list(quality.CLASSIFICATION)
-    publish("word-cnn", text, quick=options.quick or not whole)
+    if options.length is None:
+        publish("word-cnn", text, quick=options.quick or not whole)
+    else:
+        publish("word-cnn-cut", text, quick=options.quick or not whole)
 
 
 if __name__ == "__main__":

@@ -119,6 +119,20 @@ class UnknownIdError(InputError, KeyError):
     __str__ = Exception.__str__
 
 
+class UnknownWordError(InputError, KeyError):
+    """A table of word vectors has no such word."""
+
+    def __init__(self, word: object, n_words: int, near: Iterable[str] = ()) -> None:
+        hint = " or ".join(repr(one) for one in near)
+        super().__init__(
+            f"none of the {n_words:,} words with a vector is {word!r:.100}.",
+            "",
+            f"Did you mean {hint}?" if hint else "Ask before, with `word in vectors`.",
+        )
+
+    __str__ = Exception.__str__
+
+
 class PositionError(InputError, IndexError):
     """There is no row, column or item at that position."""
 

@@ -189,8 +189,24 @@ def test_similar_words():
     table = fp.WordVectors(["a", "b", "c"], [[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]])
     assert [w for w, _ in table.most_similar("a", k=5)] == ["b", "c"]
     assert table.most_similar([0.0, 2.0], k=1)[0] == ("c", pytest.approx(1.0))
-    with pytest.raises(KeyError):
-        table["zebra"]
+
+
+def test_an_unknown_word_is_told_with_those_that_are_spelled_nearly_so():
+    words = ["harbour", "Ship", "chip", "ships", "ship", "shipyards"]
+    table = fp.WordVectors(words, np.eye(6))
+    with pytest.raises(fp.errors.UnknownWordError, match="none of the 6 words") as caught:
+        table["shp"]
+    assert isinstance(caught.value, KeyError)
+    assert "Did you mean" not in str(caught.value)  # asked for thousands of words, it stays cheap
+    with pytest.raises(fp.errors.UnknownWordError) as caught:
+        table.most_similar("shp")
+    # The first of two spellings is the more frequent one; "chip" begins otherwise.
+    assert str(caught.value).endswith("Did you mean 'Ship' or 'ships'?")
+    with pytest.raises(fp.errors.UnknownWordError, match="Did you mean 'harbour'"):
+        table.analogy("ship", "ships", "harbor")
+    for word in ("zebra", ""):
+        with pytest.raises(fp.errors.UnknownWordError, match="word in vectors"):
+            table.most_similar(word)
 
 
 def test_a_byte_order_mark_is_no_part_of_a_word(tmp_path):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from fewpairs.arrays import unmasked
-from fewpairs.errors import DuplicateWordsWarning, InputError, warn
+from fewpairs.errors import InputError, UnknownWordError
 from fewpairs.numerics import largest, parts
 from fewpairs.text import vector_files
+from fewpairs.text.vector_tables import checked, stacked
 
 #: Vectors of which a checksum is made at a time.
 _STRIP = 2**14
+#: Words among which near spellings are looked for: the first of a file are the most frequent.
+_COMPARED = 100_000
 
 
 class WordVectors:
@@ -51,11 +55,11 @@ class WordVectors:
                     "Which of the two holds the vectors cannot be guessed.",
                     "Pass WordVectors(mapping), or WordVectors(words, array).",
                 )
-            words, vectors = list(words), _stacked(words)
+            words, vectors = list(words), stacked(words)
         else:
             words = list(words)
             vectors = np.asanyarray([] if array is None else unmasked(array, "the vectors"))
-        self.words, self.array = _checked(words, vectors)
+        self.words, self.array = checked(words, vectors)
         self.place: dict[str, int] = {word: k for k, word in enumerate(self.words)}
         if not isinstance(self.array, np.memmap):  # which would be read from end to end
             self.check_finite()
@@ -122,7 +126,9 @@ class WordVectors:
         return iter(self.words)
 
     def __getitem__(self, word: str) -> npt.NDArray[Any]:
-        """Return the vector of a word; KeyError if it has none."""
+        """Return the vector of a word; UnknownWordError, a KeyError, if it has none."""
+        if word not in self.place:  # no spellings are looked up: this may be one word of many
+            raise UnknownWordError(word, len(self))
         return np.asarray(self.array[self.place[word]])
 
     def check_finite(self) -> None:
@@ -154,8 +160,15 @@ class WordVectors:
         Returns
         -------
         list of (word, cosine)
+
+        Raises
+        ------
+        UnknownWordError
+            The word has no vector; words that are spelled nearly so are named.
         """
         known = isinstance(word, str)
+        if isinstance(word, str):
+            self._check_known(word)
         vector = self[word] if isinstance(word, str) else unmasked(word, "the vector")
         target = np.asarray(vector, dtype=np.float64)
         lengths = np.linalg.norm(self.array, axis=1) * np.linalg.norm(target)
@@ -171,9 +184,16 @@ class WordVectors:
         They lie nearest to b − a + c, with the three vectors scaled to length one; the three words
         are left out of the answer.
         """
+        for word in (a, b, c):
+            self._check_known(word)
         unit = [self[word] / max(float(np.linalg.norm(self[word])), 1e-300) for word in (a, b, c)]
         found = self.most_similar(unit[1] - unit[0] + unit[2], k + 3)
         return [pair for pair in found if pair[0] not in (a, b, c)][:k]
+
+    def _check_known(self, word: str) -> None:
+        """Refuse a word without a vector, and name those with nearly its spelling."""
+        if word not in self.place:
+            raise UnknownWordError(word, len(self), _near_spellings(word, self.words[:_COMPARED]))
 
     def normalized(self) -> WordVectors:
         """Return the same words with vectors of length one; a zero vector stays zero."""
@@ -186,63 +206,10 @@ class WordVectors:
         return f"<{len(self):,} word vectors of {self.dimensions} dimensions>"
 
 
-def _stacked(mapping: Mapping[str, Any]) -> npt.NDArray[Any]:
-    """Put the vectors of a mapping into one array; refuse the one that has another length."""
-    unmasked(list(mapping.values()), "the vectors")
-    lengths = {len(np.atleast_1d(vector)) for vector in mapping.values()}
-    if len(lengths) > 1:
-        usual = max(lengths, key=lambda n: sum(len(v) == n for v in mapping.values()))
-        odd = next(word for word, vector in mapping.items() if len(vector) != usual)
-        raise InputError(
-            f"the vector of {odd!r} has {len(mapping[odd])} numbers and others have {usual}.",
-            "Distances are between vectors of one length.",
-            "Leave the word out, or train all vectors together.",
-        )
-    return np.array(list(mapping.values()))
-
-
-def _checked(words: list[Any], array: npt.NDArray[Any]) -> tuple[list[str], npt.NDArray[Any]]:
-    """Refuse what is no table of numbers with one word for each row; keep one row for a word."""
-    if not words or array.ndim != 2 or len(array) != len(words):  # noqa: PLR2004 - a table
-        raise InputError(
-            f"{len(words)} words were given with an array of shape {array.shape}.",
-            "There is one row for each word.",
-            "Pass a non-empty list of words and an array of shape (words, dimensions).",
-        )
-    wrong = next((w for w in words if not isinstance(w, str)), None)
-    if wrong is not None:
-        raise InputError(
-            f"the word {wrong!r} is a {type(wrong).__name__}, not a string.",
-            "Tokens are looked up by their spelling.",
-            "Pass words as strings.",
-        )
-    if array.dtype.kind not in "fiu":
-        raise InputError(
-            f"the vectors have the dtype {array.dtype}.",
-            "Distances are between numbers.",
-            "Pass an array of floats.",
-        )
-    if array.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
-        with np.errstate(over="ignore", under="ignore"):  # what becomes infinite is refused by name
-            array = array.astype(np.float64 if array.dtype.kind in "iu" else np.float32)
-    return _without_repeats(words, array)
-
-
-def _without_repeats(
-    words: Iterable[str], array: npt.NDArray[Any]
-) -> tuple[list[str], npt.NDArray[Any]]:
-    """Keep the first vector of each word, with a warning where there are more."""
-    first: dict[str, int] = {}
-    repeated = []
-    for k, word in enumerate(words):
-        if first.setdefault(word, k) != k:
-            repeated.append(word)
-    if not repeated:
-        return list(first), array
-    shown = ", ".join(map(repr, repeated[:5])) + (", …" if len(repeated) > 5 else "")  # noqa: PLR2004
-    warn(
-        DuplicateWordsWarning(
-            f"{len(repeated)} words have a second vector ({shown}); the first one is used."
-        )
-    )
-    return list(first), array[list(first.values())]
+def _near_spellings(word: str, words: list[str]) -> list[str]:
+    """Up to three words, nearest first, among those that begin alike and are about as long."""
+    first, length = word[:1].casefold(), len(word)
+    alike = [w for w in words if w[:1].casefold() == first and abs(len(w) - length) <= 2]  # noqa: PLR2004
+    near = {w.casefold(): w for w in reversed(alike)}  # of two spellings the more frequent one
+    found = difflib.get_close_matches(word.casefold(), near, n=3, cutoff=0.75)
+    return [near[one] for one in found]
