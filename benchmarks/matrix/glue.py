@@ -7,11 +7,12 @@ are near ones: how many of them were evaluated is stated, and "default, near=0" 
 purpose; its columns and the pairs that it tunes on still hold some. Writes docs/tables/glue.md.
 
 With --model, the matrices are those of cross-encoders that are fine-tuned on the spot, on GLUE's
-training pairs, over as many sentences as --sentences says: models and matrices stay in the folder.
-Takes about an hour on one core.
+training pairs, over the sentences of labelled pairs drawn at random: models, and rows of matrices
+as they are scored, stay in the folder. Writes docs/tables/glue-model.md. Takes about an hour on one
+core.
 
     FEWPAIRS_DATA=… python -m benchmarks.matrix.glue [--quick] [--seeds 50] [--keep FILE]
-        [--model FOLDER] [--sentences 300]
+        [--model FOLDER] [--data STS-B MRPC RTE]
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from benchmarks.shared.kept import Kept
 from benchmarks.shared.matrices import clip, sigmoid
 from benchmarks.shared.measures import relative
 from benchmarks.shared.tables import publish, table
-from benchmarks.shared.taught_models import scored
+from benchmarks.shared.taught_models import scored, what_it_is_worth
 from fewpairs import datasets
 
 
@@ -42,12 +43,13 @@ class Data(NamedTuple):
     landmarks: tuple[int, int, int]
     threshold: float | None
     measure: str
+    sentences: int  # of a model that is made on the spot
 
 
 DATA = {
-    "STS-B": Data("stsb-dev-large-crossattn", clip, 3000, (250, 350, 700), None, "pearson"),
-    "MRPC": Data("mrpc-dev-crossattn", sigmoid, 816, (100, 250, 500), 0.5, "f1"),
-    "RTE": Data("rte-dev-crossattn", sigmoid, 554, (100, 250, 450), 0.5, "accuracy"),
+    "STS-B": Data("stsb-dev-large-crossattn", clip, 3000, (250, 350, 700), None, "pearson", 200),
+    "MRPC": Data("mrpc-dev-crossattn", sigmoid, 816, (100, 250, 500), 0.5, "f1", 160),
+    "RTE": Data("rte-dev-crossattn", sigmoid, 554, (100, 250, 450), 0.5, "accuracy", 100),
 }
 SMS = ("SMS Alg. 1", "SMS β")
 #: Whether the sentence embeddings are the guide, and the method's own options.
@@ -202,22 +204,23 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=50)
     parser.add_argument("--keep", type=Path, help="a file that keeps what was done")
     parser.add_argument("--model", type=Path, help="a folder for models that are made on the spot")
-    parser.add_argument("--sentences", type=int, default=300, help="with --model, of each data set")
+    parser.add_argument("--data", nargs="+", choices=list(DATA), default=list(DATA))
     options = parser.parse_args()
     need_data()
     seeds = 2 if options.quick else options.seeds
     kept = Kept(options.keep)
-    rows, losses, sizes = [], [], []
+    rows, losses, sizes, worth = [], [], [], []
     for name, data in DATA.items():
-        if options.quick and name == "STS-B":
+        if name not in options.data or (options.quick and name == "STS-B"):
             continue
         measure = MEASURES.index(data.measure)
         case = labelled(data)
         if options.model is not None:
             made = scored(
-                name, options.model, 24 if options.quick else options.sentences, options.quick
+                name, options.model, 24 if options.quick else data.sentences, options.quick
             )
             case = Labelled(*made, data.threshold)
+            worth.append(f"{name}, {what_it_is_worth(name, options.model, options.quick)}")
         for k, (s, evaluations, found) in enumerate(cells(name, case, seeds, kept)):
             losses.append([name, s, data.measure, *losses_of(found, measure)])
             for title, values in found.items():
@@ -239,7 +242,8 @@ def main() -> None:
     if options.model is not None:
         made_here = (
             "Every model was fine-tuned on the spot, by fp.finetune_cross_encoder from MiniLM's "
-            "weights, and its matrix is over a subset of the sentences. "
+            "weights, two layers frozen, and its matrix is over a subset of the sentences "
+            f"({'; '.join(worth)}). "
         )
         scale = "All values lie between 0 and 1"
     text = (
@@ -267,7 +271,10 @@ def main() -> None:
         + table(["data", "s", "measure", "SMS", *OURS], losses)
     )
     print("\n" + table(["data", "s", "measure", "SMS", *OURS], losses))
-    publish("glue" if options.model is None else "glue-model", text, quick=options.quick)
+    if options.model is None:
+        publish("glue", text, quick=options.quick)
+    else:
+        publish("glue-model", text, quick=options.quick)
 
 
 if __name__ == "__main__":

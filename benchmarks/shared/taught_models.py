@@ -1,12 +1,14 @@
 """Cross-encoders that are fine-tuned on the spot, and their matrices over sentences of GLUE.
 
-Both are kept in a folder: teaching takes minutes, and n² pairs take longer.
+Both are kept in a folder: teaching takes minutes, and n² pairs take longer. What a run that was
+stopped has scored is there when it begins again.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import sys
+import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,20 +17,25 @@ import numpy as np
 import fewpairs as fp
 from fewpairs import datasets
 
+#: Rows of a matrix that are scored, and kept, together.
+_ROWS = 20
+
 
 class Source(NamedTuple):
-    """Where labelled pairs are: a folder of the data, the parts to learn from and to judge by."""
+    """Where labelled pairs are: a folder of the data, its parts; and how long they are taught."""
 
     folder: str
     train: str
     dev: str
     label: str
+    epochs: int
+    rate: float  # of learning
 
 
 SOURCES = {
-    "STS-B": Source("stsb", "train", "dev", "score"),
-    "MRPC": Source("mrpc", "train", "glue_dev", "label"),
-    "RTE": Source("rte", "train", "dev", "label"),
+    "STS-B": Source("stsb", "train", "dev", "score", 1, 1e-4),
+    "MRPC": Source("mrpc", "train", "glue_dev", "label", 3, 5e-5),
+    "RTE": Source("rte", "train", "dev", "label", 2, 1e-4),
 }
 
 
@@ -70,13 +77,47 @@ def taught(name: str, folder: Path, quick: bool) -> Path:
             scores[some],
             base=minilm(),
             output=output,
-            epochs=1 if quick else 4,
+            epochs=1 if quick else SOURCES[name].epochs,
+            learning_rate=SOURCES[name].rate,
             max_length=128,
-            frozen_layers=5 if quick else 0,
+            frozen_layers=5 if quick else 2,  # the lowest learn least
             random_state=0,
         )
         print(made, flush=True)
+        said = str(made).removeprefix(f"{made.folder}: ")
+        (folder / f"{output.name}.txt").write_text(f"{said}\n", encoding="utf-8")
+    if importlib.util.find_spec("onnx") is not None and not (output / "model.onnx").exists():
+        export_onnx(output)
     return output
+
+
+def what_it_is_worth(name: str, folder: Path, quick: bool) -> str:
+    """Which epoch of a model was kept, and how it agrees with the pairs that were put aside."""
+    return (folder / f"{name}{'-quick' if quick else ''}.txt").read_text(encoding="utf-8").strip()
+
+
+def export_onnx(folder: Path) -> None:
+    """Write model.onnx beside a model: ONNX Runtime is faster on a processor."""
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    network = AutoModelForSequenceClassification.from_pretrained(
+        folder, local_files_only=True, attn_implementation="eager", return_dict=False
+    ).eval()
+    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    tokens = tokenizer(["one", "and two"], ["three", "four"], return_tensors="pt", padding=True)
+    names = ["input_ids", "attention_mask", "token_type_ids"]  # in BERT's order
+    unfinished = folder / "unfinished.onnx"
+    torch.onnx.export(
+        network,
+        tuple(tokens[name] for name in names),
+        unfinished,
+        input_names=names,
+        output_names=["logits"],
+        dynamic_axes={name: {0: "pairs", 1: "tokens"} for name in names},
+        dynamo=False,
+    )
+    unfinished.replace(folder / "model.onnx")
 
 
 def embedded(sentences: list[str]) -> np.ndarray:
@@ -88,7 +129,7 @@ def embedded(sentences: list[str]) -> np.ndarray:
 
 
 def scored(name: str, folder: Path, count: int, quick: bool) -> Scored:
-    """The matrix of a model over the sentences of the first labelled pairs, made unless kept."""
+    """The matrix of a model over the sentences of labelled pairs drawn at random, unless kept."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{name}-{count}{'-quick' if quick else ''}.npz"
     if not file.exists():
@@ -98,12 +139,25 @@ def scored(name: str, folder: Path, count: int, quick: bool) -> Scored:
         place = {text: k for k, text in enumerate(sentences)}
         left, right = (np.array([place[pairs[k][side]] for k in chosen]) for side in (0, 1))
         model = fp.CrossEncoder(taught(name, folder, quick), symmetric=None)
-        n = len(sentences)
-        i, j = np.divmod(np.arange(n * n), n)
-        matrix = fp.score_pairs(
-            model, [sentences[k] for k in i], [sentences[k] for k in j]
-        ).reshape(n, n)
+        matrix = all_scores(model, sentences, file.with_suffix(".rows.npy"))
         found = Scored(matrix, embedded(sentences), left, right, gold[chosen])
         np.savez_compressed(file, **found._asdict())
     with np.load(file) as kept:
         return Scored(**{key: kept[key] for key in Scored._fields})
+
+
+def all_scores(model: fp.CrossEncoder, texts: list[str], file: Path) -> np.ndarray:
+    """Score all ordered pairs, some rows at a time; rows that are done are kept in a file."""
+    n = len(texts)
+    matrix = np.load(file) if file.exists() else np.full((n, n), np.nan)
+    missing = np.flatnonzero(np.isnan(matrix).any(axis=1))
+    start = time.process_time()
+    for done in range(0, len(missing), _ROWS):
+        rows = missing[done : done + _ROWS]
+        left, right = np.repeat(rows, n), np.tile(np.arange(n), len(rows))
+        said = fp.score_pairs(model, [texts[k] for k in left], [texts[k] for k in right])
+        matrix[rows] = said.reshape(len(rows), n)
+        np.save(file, matrix)
+        rate = (done + len(rows)) * n / (time.process_time() - start)
+        print(f"{file.stem}: {rows[-1] + 1} of {n} rows, {rate:.0f} pairs per CPU s", flush=True)
+    return matrix

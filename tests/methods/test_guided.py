@@ -68,6 +68,19 @@ def test_a_useless_guide_changes_nothing_to_the_last_bit(seed):
     assert np.array_equal(guided.to_dense(), run(matrix, seed=seed, budget=0.2).to_dense())
 
 
+@pytest.mark.parametrize("seed", [6, 9, 13])
+def test_few_landmarks_of_heavy_tails_are_found_whatever_the_guide_says(seed):
+    """Pairs that a guide points at miss the few entries that hold most of this matrix.
+
+    By what they say of its size alone the right core would be refused.
+    """
+    rng = np.random.default_rng(seed)
+    factors = rng.pareto(1.2, size=(80, 3))
+    matrix = factors @ factors.T
+    guide = factors[rng.permutation(len(factors))]
+    assert off(run(matrix, guide, seed=seed, budget=0.2), matrix) < 1e-6
+
+
 def test_of_two_guides_the_useless_one_does_little_harm():
     X = vectors()
     matrix = hinted(X)

@@ -22,6 +22,7 @@ from fewpairs.methods.fitted.guide_terms import GuideTerms
 from fewpairs.methods.fitted.plain import WholeLoss, one_nugget
 from fewpairs.methods.fitted.stage import Sample, Stage
 from fewpairs.methods.fitted.weights import Tuning, weigh
+from fewpairs.numerics import double
 
 #: Landmark folds count as much as this many tuning pairs: they cost nothing and are many, but
 #: predict columns of landmarks from fewer landmarks than there are. A tenth or ten times as much
@@ -103,7 +104,7 @@ def _weights(stage: Stage, sample: Sample, *, plain: bool) -> FloatArray:
         None if folds is None else folds.pairs,
         count / (count + _FOLD_PAIRS),
     )
-    sane = _sanity(stage, tuning)
+    sane = _sanity(stage, tuning, hinted=sample.hinted)
     if not plain:
         return weigh(stage.cores, tuning, sane, stage.rng)
     own = None if folds is None else folds.own
@@ -111,12 +112,19 @@ def _weights(stage: Stage, sample: Sample, *, plain: bool) -> FloatArray:
     return one_nugget(stage.cores, tuning, sane, whole)
 
 
-def _sanity(stage: Stage, tuning: Tuning) -> SanityCheck:
+def _sanity(stage: Stage, tuning: Tuning, *, hinted: bool) -> SanityCheck:
     square = stage.oracle.square
+    largest = largest_mean_square(tuning.values, tuning.weights)
+    if hinted:
+        # Pairs that a guide points at are the large entries only by its lights: where few entries
+        # hold most of the matrix, they miss these, and the right core would be refused. Landmarks
+        # are uniform, whatever a guide says.
+        lines = double(stage.left[stage.rows]).ravel()
+        largest = max(largest, largest_mean_square(lines, np.ones(len(lines))))
     some = stage.rng.permutation(stage.rows)[: _SANITY_ITEMS if square else 0]
     everything = OfAllPairs(stage.cores, stage.left, stage.right, stage.rows, stage.columns, some)
     checks: list[tuple[MeanSquare, float]]
-    checks = [(everything, largest_mean_square(tuning.values, tuning.weights))]
+    checks = [(everything, largest)]
     if square and not stage.diagonal_known:
         own = stage.cores.pair_predictions(stage.left, stage.right, some, some)
         diagonal = np.diag(stage.crossing)

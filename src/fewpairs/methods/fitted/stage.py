@@ -33,7 +33,8 @@ class Sample:
 
     `idle_since` is the number of landmarks at which near-duplicates were last worth less than
     columns; 0 if they were worth it. `lost` of the drawn pairs have no value, and are left out.
-    `near_like` says which of the (first) drawn pairs bought near-duplicates stand for.
+    `near_like` says which of the (first) drawn pairs bought near-duplicates stand for, `hinted`
+    that a guide had a say in which pairs were drawn.
     """
 
     drawn: Drawn
@@ -42,6 +43,7 @@ class Sample:
     idle_since: int = 0
     lost: int = 0
     near_like: BoolArray | None = None
+    hinted: bool = False
 
     @property
     def stands_for_near(self) -> BoolArray:
@@ -195,8 +197,15 @@ class Stage:
         values = self.oracle.entries(drawn.rows, drawn.columns)
         usable = ~np.isnan(values)
         lost = int((~usable).sum())
-        only = drawn.only(usable)
-        return replace(last, drawn=only, values=values[usable], lost=lost, near_like=None)
+        hinted = self.folds is None and terms is not None
+        return replace(
+            last,
+            drawn=drawn.only(usable),
+            values=values[usable],
+            lost=lost,
+            near_like=None,
+            hinted=hinted,
+        )
 
     def _beliefs(self, core: FloatArray) -> Beliefs:
         return Beliefs(
