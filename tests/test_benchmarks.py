@@ -18,7 +18,7 @@ from sklearn.svm import LinearSVC
 import fewpairs as fp
 from benchmarks.__main__ import benchmarks, subjects
 from benchmarks.reliability import fuzz
-from benchmarks.shared import corpora, fuzz_process, kept, matching_runs, tables
+from benchmarks.shared import corpora, earlier, fuzz_process, kept, matching_runs, tables
 from benchmarks.shared.document_features import Distances
 from benchmarks.shared.fourier_features import fourier_features
 from benchmarks.shared.linear_svm import LinearSVM
@@ -194,3 +194,24 @@ def test_a_watched_run_is_made_anew_by_other_code(tmp_path, monkeypatch):
     monkeypatch.setattr(kept, "code", lambda: "other")
     assert matching_runs.kept_run(case, 1) == {"n": 1}
     assert made == [1, 2, 1]
+
+
+def test_cells_of_an_earlier_run_are_shown_with_a_mark(monkeypatch):
+    before = """## One
+| method | columns | A | B |
+| --- | --- | --- | --- |
+| WME | 512 | 1.0 ± 0.1 (9) | 2.0 (8) |
+| WME | 1024 | 3.0 | 4.0° (7) |
+| none | 512 | – | – (6) |
+## Two
+| method | A | B |
+| --- | --- | --- |
+| WME | 0.05; 1 | 0.1; 1 |
+"""
+    now = before.replace("1.0 ± 0.1 (9)", "–").replace("2.0 (8)", "5.0 (8)")
+    now = now.replace("3.0 | 4.0°", "– | –").replace("0.1; 1", "–")
+    monkeypatch.setattr(earlier, "published", {"page": before}.get)
+    shown = earlier.with_earlier(now, "page")
+    wanted = before.replace("1.0 ± 0.1 (9)", "1.0 ± 0.1° (9)").replace("2.0 (8)", "5.0 (8)")
+    wanted = wanted.replace("3.0 |", "3.0° |").replace("0.1; 1", "0.1; 1°")
+    assert shown == wanted

@@ -30,7 +30,8 @@ and up to 12 of them in a random document in place of 6.
 
 Per cent of the test documents; in brackets what the papers print, for "small rank" (at most 550)
 beside {small}, for "large rank" (up to 4,096) beside {large}. "–": not run; all pairs would take
-{hours} hours of one core.
+{hours} hours of one core. "°", here and below: of an earlier run of the same command, not made anew
+with the others.
 
 {accuracy}
 
