@@ -56,7 +56,7 @@ class _Place:
     @property
     def key(self) -> tuple[str, str]:
         """What names a row: its first cell, and its second where that is no result."""
-        second = self.row[1] if self.columns[1] in ("columns", "γ", "words") else ""
+        second = self.row[1] if self.columns[1] in ("columns", "γ") else ""
         return self.row[0], second
 
     def read(self, line: str) -> None:
