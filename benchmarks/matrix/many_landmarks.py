@@ -8,15 +8,15 @@ such matrix, and SiCUR stands beside the default. The rival is run twice: with a
 and with as many evaluations as the default has spent. True errors on 300 rows, all columns. Writes
 docs/tables/many-landmarks.md. Takes about ten minutes on one core, 3,000 items alone two.
 
-    FEWPAIRS_DATA=… python -m benchmarks.matrix.many_landmarks [--quick] [--items N …]
-        [--repeat N]
+    FEWPAIRS_DATA=… python -m benchmarks.matrix.many_landmarks [--quick]
+        [--items N …] [--sizes S …] [--repeat N]
 """
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -101,17 +101,16 @@ def measured(items: Any, similarity: Any, method: str, repeat: int, **spent: int
     return Run(min(seconds), found.evaluations, float(error))
 
 
-def cases(numbers: Sequence[int], *, quick: bool) -> list[tuple[str, Any, Any]]:
+def cases(numbers: Sequence[int], *, quick: bool) -> Iterator[tuple[str, Any, Any]]:
     """Names, items and similarities."""
     rng = np.random.default_rng(0)
-    made: list[tuple[str, Any, Any]] = []
     for n in (2000,) if quick else numbers:
         vectors = rng.normal(size=(n, 20))
-        made += [("tanh", vectors, Tanh(one_way=False)), ("one way", vectors, Tanh(one_way=True))]
+        yield "one way", vectors, Tanh(one_way=True)
+        yield "tanh", vectors, Tanh(one_way=False)
     if not quick:
         distances = fp.wmd(tweets(10**6)[0])
-        made.append(("TWITTER", range(len(distances)), Stored(np.exp(-distances / 5))))
-    return made
+        yield "TWITTER", range(len(distances)), Stored(np.exp(-distances / 5))
 
 
 def line(name: str, items: Any, similarity: Any, size: int, repeat: int) -> list[str]:
@@ -135,6 +134,7 @@ def similarity_pairs(n: int, *, symmetric: bool) -> int:
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--items", type=int, nargs="+", default=[3000, 10_000])
+    parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES), help="landmarks")
     parser.add_argument("--repeat", type=int, default=1, help="times, of which the shortest counts")
     options = parser.parse_args()
     if not options.quick:
@@ -143,7 +143,7 @@ def main() -> None:
     lines = []
     with threadpoolctl.threadpool_limits(1):
         for name, items, similarity in cases(options.items, quick=options.quick):
-            for size in SIZES[:1] if options.quick else SIZES:
+            for size in SIZES[:1] if options.quick else options.sizes:
                 lines.append(line(name, items, similarity, size, options.repeat))
                 print(*lines[-1], sep=" | ", flush=True)
                 text = TEXT.format(table=table(HEADINGS, lines), repeat=options.repeat)
