@@ -18,7 +18,15 @@ from sklearn.svm import LinearSVC
 import fewpairs as fp
 from benchmarks.__main__ import benchmarks, subjects
 from benchmarks.reliability import fuzz
-from benchmarks.shared import corpora, fuzz_process, kept, matching_runs, tables, text_cnn
+from benchmarks.shared import (
+    corpora,
+    earlier,
+    fuzz_process,
+    kept,
+    matching_runs,
+    tables,
+    text_cnn,
+)
 from benchmarks.shared.document_features import Distances
 from benchmarks.shared.fourier_features import fourier_features
 from benchmarks.shared.linear_svm import LinearSVM
@@ -223,3 +231,24 @@ def test_the_network_of_texts_is_a_convolution_with_its_gradients():
         assert gradient.abs().max() > 1e-3
         torch.testing.assert_close(gradient, made.weight.grad)
     assert net([np.empty(0, dtype=np.int64)]).isfinite().all()  # a text of unknown words
+
+
+def test_cells_of_an_earlier_run_are_shown_with_a_mark(monkeypatch):
+    before = """## One
+| method | columns | A | B |
+| --- | --- | --- | --- |
+| WME | 512 | 1.0 ± 0.1 (9) | 2.0 (8) |
+| WME | 1024 | 3.0 | 4.0° (7) |
+| none | 512 | – | – (6) |
+## Two
+| method | A | B |
+| --- | --- | --- |
+| WME | 0.05; 1 | 0.1; 1 |
+"""
+    now = before.replace("1.0 ± 0.1 (9)", "–").replace("2.0 (8)", "5.0 (8)")
+    now = now.replace("3.0 | 4.0°", "– | –").replace("0.1; 1", "–")
+    monkeypatch.setattr(earlier, "published", {"page": before}.get)
+    shown = earlier.with_earlier(now, "page")
+    wanted = before.replace("1.0 ± 0.1 (9)", "1.0 ± 0.1° (9)").replace("2.0 (8)", "5.0 (8)")
+    wanted = wanted.replace("3.0 |", "3.0° |").replace("0.1; 1", "0.1; 1°")
+    assert shown == wanted

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import numpy as np
 
 from benchmarks.shared.document_features import METHODS, RANDOM
+from benchmarks.shared.earlier import MARK
 from benchmarks.shared.kept import Kept
 from benchmarks.shared.papers import PRINTED, SECONDS
 from benchmarks.shared.tables import table
@@ -30,7 +32,8 @@ and up to 12 of them in a random document in place of 6.
 
 Per cent of the test documents; in brackets what the papers print, for "small rank" (at most 550)
 beside {small}, for "large rank" (up to 4,096) beside {large}. "–": not run; all pairs would take
-{hours} hours of one core.
+{hours} hours of one core. "°", here
+and below: of an earlier run of the same command, not made anew with the others.
 
 {accuracy}
 
@@ -38,7 +41,8 @@ beside {small}, for "large rank" (up to 4,096) beside {large}. "–": not run; a
 
 Processor seconds of one core for the distances of all documents, and for the methods' own
 arithmetic; in brackets the paper's seconds on 12 threads. kNN-WMD is exact, by pruned search; its
-time is for the neighbours of the test documents. The speed-up is kNN-WMD over WME.
+time is for the neighbours of the test documents. The speed-up is kNN-WMD over WME. Seconds with a
+mark were taken at another time, and are not to be compared with those without.
 
 {times}
 
@@ -69,17 +73,19 @@ def spread(found: tuple[float, float, int] | None) -> str:
     return f"{found[0]:.1f} ± {found[1]:.1f}" if found[2] > 1 else f"{found[0]:.1f}"
 
 
-def written(kept: Kept) -> str:
-    """The whole page, of what there is."""
-    names = [label for name in ALL_SETS if (label := label_of(kept, name))]
-    if not names:
+def written(kept: Kept, earlier: str = "") -> str:
+    """The whole page, of what there is, with columns for the sets of an earlier page."""
+    made = {name: label_of(kept, name) for name in ALL_SETS}
+    # Sets of an earlier run keep their columns.
+    names = [label or name for name, label in made.items() if label or name in earlier]
+    if not any(made.values()):
         sys.exit("nothing is kept that this code has made: run it without --print")
     sizes = [
         size
         for size in (64, *SIZES)
         if any(f"{n}|{size}|{t}|0" in kept for n in names for t in ("WME", "SMS-Nyström"))
     ]
-    facts = {name: kept[f"{name}|facts"] for name in names}
+    facts = {name: kept[f"{name}|facts"] for name in names if f"{name}|facts" in kept}
     hours = {n: f[3] * f[0] * (f[0] - 1) / 2 / 3600 for n, f in facts.items() if f[3]}
     accuracy = [["kNN-WMD", ""]]
     for name in names:
@@ -99,10 +105,19 @@ def written(kept: Kept) -> str:
                 accuracy.append([title, "" if title == "exact kernel" else size, *cells])
     first = min((s for s in sizes if s >= 512), default=max(sizes))
     return TEXT.format(
-        documents=", ".join(f"{n} {f[0]:,}: {f[1]:,} for training" for n, f in facts.items()),
+        documents=", ".join(
+            f"{n} {facts[n][0]:,}: {facts[n][1]:,} for training"
+            if n in facts
+            else next(iter(re.findall(rf"\b{n} [\d,]+: [\d,]+ for training", earlier)), n)
+            for n in names
+        ),
         small=" and ".join(str(s) for s in sizes if SIZES.get(s) != "large") or "nothing",
         large=" and ".join(f"{s:,}" for s in sizes if SIZES.get(s) == "large") or "nothing",
-        hours=", ".join(f"{n} {h:.1f}" for n, h in hours.items()),
+        hours=", ".join(
+            f"{n} {hours[n]:.1f}" if n in hours else found
+            for n in names
+            if n in hours or (found := _hours_before(earlier, n))
+        ),
         accuracy=table(["method", "columns", *names], accuracy),
         times=table(
             ["data", "words", "µs a distance", "kNN-WMD", f"WME, {first}", f"SMS, {first}",
@@ -113,6 +128,12 @@ def written(kept: Kept) -> str:
         validation=table(["method", "γ", *names], validation_rows(kept, names, first)),
         always="1,500", first=first,
     )  # fmt: skip
+
+
+def _hours_before(earlier: str, name: str) -> str:
+    """What an earlier page says of the hours of a set, marked."""
+    found = re.search(rf"\b{name} \d+\.\d(?=°?(,| hours))", earlier)
+    return found[0] + MARK if found else ""
 
 
 def label_of(kept: Kept, name: str) -> str | None:
@@ -132,8 +153,11 @@ def with_paper(ours: str, paper: str | None) -> str:
 
 def time_row(kept: Kept, name: str, size: int) -> list[str]:
     """Seconds of the methods that the papers time."""
-    _, _, words, each = kept[f"{name}|facts"]
-    cells = [name, f"{words:.0f}", f"{1e6 * each:.1f}" if each else "–"]
+    if f"{name}|facts" in kept:
+        _, _, words, each = kept[f"{name}|facts"]
+        cells = [name, f"{words:.0f}", f"{1e6 * each:.1f}" if each else "–"]
+    else:
+        cells = [name, "–", "–"]
     near = mean(kept, f"{name}|kNN-WMD", "distances")
     cells.append(with_paper(f"{near[0]:.0f}" if near else "–", SECONDS[set_of(name), "kNN-WMD"]))
     wme = None

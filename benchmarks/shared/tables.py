@@ -25,10 +25,15 @@ def publish(name: str, text: str, *, quick: bool) -> None:
         (_DOCS / "tables" / f"{name}.md").write_text(text.rstrip("\n") + "\n", encoding="utf-8")
 
 
+def published(name: str) -> str:
+    """What docs/tables/NAME.md says; nothing where there is none."""
+    page = _DOCS / "tables" / f"{name}.md"
+    return page.read_text(encoding="utf-8") if page.exists() else ""
+
+
 def published_rows(name: str) -> dict[str, list[str]]:
     """Rows of docs/tables/NAME.md by their first cell, for a run of some of its cases."""
-    page = _DOCS / "tables" / f"{name}.md"
-    lines = page.read_text(encoding="utf-8").splitlines() if page.exists() else []
+    lines = published(name).splitlines()
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line[:1] == "|"]
     return {row[0]: row for row in rows[2:]}
 

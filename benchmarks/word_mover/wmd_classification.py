@@ -35,9 +35,10 @@ from benchmarks.shared.document_features import (
     landmark_features,
     random_features,
 )
+from benchmarks.shared.earlier import with_earlier
 from benchmarks.shared.kept import Kept
 from benchmarks.shared.linear_svm import accuracies
-from benchmarks.shared.tables import publish
+from benchmarks.shared.tables import publish, published
 from benchmarks.shared.tasks import ALL_SETS, SETS
 
 #: The largest number of documents whose pairs are all evaluated.
@@ -167,6 +168,14 @@ def run(
                 print(part, kept[part], flush=True)
 
 
+def show(kept: Kept, *, quick: bool) -> str:
+    """Write the page; cells of sets that were not run stay, and are marked."""
+    name = "wmd-classification"
+    text = written(kept) if quick else with_earlier(written(kept, published(name)), name)
+    publish(name, text, quick=quick)
+    return text
+
+
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--only", nargs="*", choices=list(ALL_SETS), help="these data sets")
@@ -195,10 +204,8 @@ def main() -> None:
         if options.neighbours and f"{label}|kNN-WMD|0" not in kept:
             kept.add(f"{label}|kNN-WMD|0", nearest(whole, 0))
             print(label, "kNN-WMD", kept[f"{label}|kNN-WMD|0"], flush=True)
-        publish("wmd-classification", written(kept), quick=options.quick)
-    text = written(kept)
-    print("\n" + text)
-    publish("wmd-classification", text, quick=options.quick)
+        show(kept, quick=options.quick)
+    print("\n" + show(kept, quick=options.quick))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,8 @@ from fewpairs.arrays import BoolArray, FloatArray, IntArray
 
 #: Keys that are looked up at a time: some megabytes of temporary arrays.
 _AT_A_TIME = 2**20
+#: So many values are put in order at once, in place of being counted again.
+_FEW_TO_ORDER = 2**20
 
 
 def parts(length: int, size: int = 4096) -> Iterator[slice]:
@@ -94,7 +96,8 @@ def median(blocks: Callable[[], Iterator[FloatArray]]) -> float:
     """Return the median of all values, exactly, from blocks that are read several times.
 
     It is found digit by digit: of whole numbers in the same order as the values, the first 16 bits
-    of the middle one are known once they are counted, then the next.
+    of the middle one are known once they are counted, then the next. Once few values begin like
+    it, they are put in order.
 
     Parameters
     ----------
@@ -106,30 +109,51 @@ def median(blocks: Callable[[], Iterator[FloatArray]]) -> float:
     float
     """
     total = sum(block.size for block in blocks())
-    middle = [_ordered_as(blocks, place) for place in {(total - 1) // 2, total // 2}]
-    return float(np.mean(sorted(middle)))
+    first, last = (total - 1) // 2, total // 2
+    values = _ordered_as(blocks, first, last)
+    return float(np.mean(values[: 1 + last - first]))
 
 
-def _ordered_as(blocks: Callable[[], Iterator[FloatArray]], place: int) -> float:
-    """Return the value that comes at a place, from 0, in the order of size."""
-    found = np.uint64(0)
-    for shift in (48, 32, 16, 0):
+def _ordered_as(blocks: Callable[[], Iterator[FloatArray]], first: int, last: int) -> list[float]:
+    """Return the values at two neighbouring places, from 0, in the order of size."""
+    found, below, shift = np.uint64(0), 0, 64
+    while shift:
+        shift -= 16
         counts = np.zeros(2**16, dtype=np.int64)
-        for block in blocks():
-            bits = np.ascontiguousarray(block + 0.0).view(np.uint64).ravel()  # -0.0 becomes 0.0
-            negative = bits >> np.uint64(63) == 1
-            keys = np.where(negative, ~bits, bits | np.uint64(1 << 63))
-            if shift < 48:  # noqa: PLR2004 - those that begin like the one that is sought
-                known = np.uint64(shift + 16)
-                keys = keys[keys >> known == found >> known]
+        for keys in _beginning_like(blocks, found, shift + 16):
             digits = (keys >> np.uint64(shift)) & np.uint64(0xFFFF)
             counts += np.bincount(digits.astype(np.int64), minlength=2**16)
-        digit = int(np.searchsorted(np.cumsum(counts), place, side="right"))
-        place -= int(counts[:digit].sum())
+        ends = below + np.cumsum(counts)
+        digit = int(np.searchsorted(ends, first, side="right"))
+        if ends[digit] <= last:  # they differ here: each is found alone
+            return [_ordered_as(blocks, place, place)[0] for place in (first, last)]
+        below = int(ends[digit] - counts[digit])
         found |= np.uint64(digit) << np.uint64(shift)
-    positive = found >> np.uint64(63) == 1
-    back = found ^ np.uint64(1 << 63) if positive else ~found
-    return float(np.array([back], dtype=np.uint64).view(np.float64)[0])
+        if counts[digit] <= _FEW_TO_ORDER:
+            few = np.sort(np.concatenate(list(_beginning_like(blocks, found, shift))))
+            return [_from_key(few[place - below]) for place in (first, last)]
+    return [_from_key(found)] * 2
+
+
+def _beginning_like(
+    blocks: Callable[[], Iterator[FloatArray]], found: np.uint64, shift: int
+) -> Iterator[npt.NDArray[np.uint64]]:
+    """Yield whole numbers in the order of the values, of those that begin with the same bits."""
+    for block in blocks():
+        bits = np.ascontiguousarray(block + 0.0).view(np.uint64).ravel()  # -0.0 becomes 0.0
+        if shift < 64:  # noqa: PLR2004 - a shift by all bits is undefined
+            bits = bits[bits >> np.uint64(shift) == _bits_of(found) >> np.uint64(shift)]
+        negative = bits >> np.uint64(63) == 1
+        yield np.where(negative, ~bits, bits | np.uint64(1 << 63))
+
+
+def _bits_of(key: np.uint64) -> np.uint64:
+    """Return the bits of the value that a whole number in the order of values stands for."""
+    return np.uint64(key ^ np.uint64(1 << 63) if key >> np.uint64(63) == 1 else ~key)
+
+
+def _from_key(key: np.uint64) -> float:
+    return float(np.array([_bits_of(key)], dtype=np.uint64).view(np.float64)[0])
 
 
 def row_squares(rows: Any) -> FloatArray:

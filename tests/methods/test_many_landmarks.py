@@ -27,6 +27,58 @@ def test_profiles_of_many_columns_have_the_same_products(monkeypatch, rank):
     np.testing.assert_allclose(after @ after.T, before @ before.T, atol=3e-6)
 
 
+@pytest.mark.parametrize("many", [1000, 8])
+def test_profiles_of_rows_and_columns_are_those_of_both_side_by_side(monkeypatch, many):
+    rng = np.random.default_rng(0)
+    columns, lines = 5 + rng.normal(size=(2, 200, 9))
+    rows = np.arange(3, 200)
+    before = profiles_room.profiles(np.hstack([columns, lines]), rows)
+    monkeypatch.setattr(profiles_room, "_MANY", many)
+    after = profiles_room.profiles(columns, rows, lines)
+    np.testing.assert_allclose(np.linalg.norm(after, axis=1), 1, rtol=1e-6)
+    if many > 18:  # the same axes, and every bit
+        np.testing.assert_array_equal(after, before)
+    np.testing.assert_allclose(after @ after.T, before @ before.T, atol=3e-6)
+
+
+def test_a_core_that_was_asked_for_last_is_not_worked_out_again(monkeypatch):
+    rng = np.random.default_rng(0)
+    cores = asymmetric_cores(rng)
+    one, other = rng.uniform(size=(2, cores.count))
+    first = cores.combined(one)
+    second = cores.combined(other)
+    np.testing.assert_array_equal(cores.combined(one), first)
+    assert not np.array_equal(first, second)
+    monkeypatch.delattr(Cores, "_sum_of")
+    assert cores.combined(one.copy()) is cores.combined(one)
+
+
+def test_an_asymmetric_matrix_is_the_same_to_rounding(monkeypatch):
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(200, 6))
+    matrix = np.tanh(vectors @ vectors.T / 3) * (1 + 0.1 * np.sin(vectors[:, :1]))
+
+    def found() -> np.ndarray:
+        return fp.approximate(
+            range(200), fp.Precomputed(matrix), landmarks=30, error_pairs=0, random_state=0
+        ).to_dense()
+
+    monkeypatch.setattr(profiles_room, "_MANY", 30)
+    after = found()
+    monkeypatch.setattr(profiles_room, "_units", full_product(profiles_room._units))
+    np.testing.assert_allclose(found(), after, rtol=1e-9, atol=1e-12)
+
+
+def full_product(units):
+    """Axes as if they were no triangle."""
+
+    def all_of_it(lines, rows, centre, axes, *, triangular=False):
+        assert triangular or lines.others is None
+        return units(lines, rows, centre, axes)
+
+    return all_of_it
+
+
 def test_profiles_of_equal_items_are_zero(monkeypatch):
     monkeypatch.setattr(profiles_room, "_MANY", 2)
     assert not profiles_room.profiles(np.ones((9, 4)), np.arange(9)).any()

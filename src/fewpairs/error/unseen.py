@@ -10,7 +10,6 @@ import numpy as np
 from fewpairs.arrays import FloatArray, IntArray, SingleArray
 from fewpairs.error.profiles import profiles
 from fewpairs.error.sampling import FEWEST_COLUMNS, Beliefs, Drawn, draw
-from fewpairs.files.scratch import side_by_side
 from fewpairs.numerics import double, parts
 from fewpairs.oracle.known import Known, Lines
 from fewpairs.oracle.oracle import Oracle
@@ -195,11 +194,12 @@ class Unseen:
         values = known.columns.values
         row_profiles = column_profiles = None
         if oracle.square and values.shape[1] >= FEWEST_COLUMNS:
-            lines = values if oracle.symmetric else side_by_side(values, known.rows.values)
-            usable = ready is not None and ready.shape == (len(self.rows), lines.shape[1])
-            row_profiles = ready if usable else profiles(lines, self.rows)
+            others = None if oracle.symmetric else known.rows.values
+            width = values.shape[1] + (0 if others is None else others.shape[1])
+            usable = ready is not None and ready.shape == (len(self.rows), width)
+            row_profiles = ready if usable else profiles(values, self.rows, others)
             same = np.array_equal(self.rows, self.columns)
-            column_profiles = row_profiles if same else profiles(lines, self.columns)
+            column_profiles = row_profiles if same else profiles(values, self.columns, others)
         lowest = float(values.min()) if values.size else -np.inf
         highest = float(values.max()) if values.size else np.inf
         return Beliefs(

@@ -116,16 +116,6 @@ def copied(tall: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return _written_anew(tall, len(tall)) if is_on_disk(tall) else tall.copy()
 
 
-def side_by_side(left: npt.NDArray[Any], right: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return both arrays as one with the columns of both; of an array on disk it is there, too."""
-    if not is_on_disk(left):
-        return np.hstack([left, right])
-    both = tall_beside(left, len(left), left.shape[1] + right.shape[1])
-    for part in parts(len(both)):
-        both[part, : left.shape[1]], both[part, left.shape[1] :] = left[part], right[part]
-    return both
-
-
 def lengthened(tall: npt.NDArray[Any], rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return an array with further rows; one on disk stays there."""
     if not is_on_disk(tall):

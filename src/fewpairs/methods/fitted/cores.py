@@ -182,7 +182,21 @@ class Cores:
         return np.block(gram), np.concatenate(target)
 
     def combined(self, weights: FloatArray) -> FloatArray:
-        """Return the weighted sum of all candidates: one core."""
+        """Return the weighted sum of all candidates: one core, which is not to be changed.
+
+        The last one is kept: that which is found sane is asked for again.
+        """
+        asked = weights.tobytes()
+        if asked not in self._last:
+            self._last.clear()
+            self._last[asked] = self._sum_of(weights)
+        return self._last[asked]
+
+    @cached_property
+    def _last(self) -> dict[bytes, FloatArray]:
+        return {}
+
+    def _sum_of(self, weights: FloatArray) -> FloatArray:
         first = self.families[0]
         total = np.zeros((len(first.left), len(first.right)))
         start = 0

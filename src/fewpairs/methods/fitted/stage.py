@@ -11,7 +11,6 @@ from fewpairs.arrays import BoolArray, FloatArray, IntArray, SingleArray
 from fewpairs.error.profiles import paired_profiles, profiles
 from fewpairs.error.sampling import FEWEST_COLUMNS, Beliefs, Drawn, draw
 from fewpairs.factored.factors import factored_entries
-from fewpairs.files.scratch import side_by_side
 from fewpairs.methods.fitted.cores import Cores, gap_of, least_ridge
 from fewpairs.methods.fitted.folds import Folds, landmark_folds
 from fewpairs.methods.fitted.guide_terms import GuideTerms
@@ -161,8 +160,8 @@ class Stage:
         """Profiles of the items that are no landmarks, from their columns (and rows)."""
         if not self.oracle.square:
             return None
-        both = self.left if self.right is self.left else side_by_side(self.left, self.right)
-        return profiles(both, self.rows)
+        others = None if self.right is self.left else self.right
+        return profiles(self.left, self.rows, others)
 
     def drop_profiles(self) -> SingleArray | None:
         """Give the profiles away if they were worked out; they take half as much as the columns."""
