@@ -29,8 +29,7 @@ class Sentences:
         places = [number.setdefault(m.sentence, len(number)) for m in mentions]
         self.contexts = [text.split(" ") for text in number]
         self.places = [
-            (k, m.start - m.begins, m.end - m.begins)
-            for k, m in zip(places, mentions, strict=True)
+            (k, m.start - m.begins, m.end - m.begins) for k, m in zip(places, mentions, strict=True)
         ]
         self.heads = [m.head - m.begins for m in mentions]
 
@@ -71,7 +70,10 @@ def states(splits: dict[str, dict[str, list[ecb.Mention]]], folder: Path) -> dic
     train, dev = splits["train"], splits["dev"]
     first = {kind: halves(np.array([m.topic for m in train[kind]])) for kind in train}
     parts = [
-        {kind: [m for m, f in zip(train[kind], first[kind], strict=True) if f == half] for kind in train}
+        {
+            kind: [m for m, f in zip(train[kind], first[kind], strict=True) if f == half]
+            for kind in train
+        }
         for half in (True, False)
     ]
     by_half = [taught(part, dev, folder / f"encoder-{k}") for k, part in enumerate(parts)]

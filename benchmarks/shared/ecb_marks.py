@@ -50,7 +50,9 @@ def _directions(keys: list[Hashable | None], seed: int) -> np.ndarray:
     """A direction for each key; None has one of its own every time."""
     rng = np.random.default_rng(seed)
     number: dict[Hashable, int] = {}
-    found = [number.setdefault((k,) if key is None else key, len(number)) for k, key in enumerate(keys)]
+    found = [
+        number.setdefault((k,) if key is None else key, len(number)) for k, key in enumerate(keys)
+    ]
     return rng.choice(np.float32([-1, 1]), size=(len(number), WIDTH))[found]
 
 

@@ -127,7 +127,7 @@ def test_a_batch_holds_contexts_of_one_topic_and_every_context_comes_once():
     groups = groups_of(Taught([["a"]] * 7, places, topics, topics))
     assert [group.tolist() for group in groups] == [[0, 1, 2], [3, 4, 6]]
     batches = [b.tolist() for b in batches_of(groups, 2, np.random.default_rng(0))]
-    assert sorted(sum(batches, [])) == [0, 1, 2, 3, 4, 6]
+    assert sorted(k for b in batches for k in b) == [0, 1, 2, 3, 4, 6]
     assert all(len(b) <= 2 and (max(b) < 3 or min(b) >= 3) for b in batches)
 
 

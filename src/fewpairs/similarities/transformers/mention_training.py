@@ -147,4 +147,3 @@ def _judge(
         return average_precision(labels, scorer.aligned(x[left], x[right]))
 
     return judged
-

@@ -136,7 +136,7 @@ def refuse_existing(output: Path) -> None:
 def save(
     network: Any, tokenizer: Any, output: Path, max_length: int | None, *, scores: bool = True
 ) -> None:
-    """Write a folder as a whole: weights as safetensors, the tokenizer, of scores the activation."""
+    """Write a folder as a whole: weights as safetensors, tokenizer, of scores the activation."""
     import transformers  # noqa: PLC0415 - optional
 
     if scores:

@@ -123,7 +123,9 @@ def finetune_mention_encoder(
     for name, number in (("learning_rate", learning_rate), ("negatives", negatives)):
         if not is_number(number) or number <= 0:
             raise InputError(
-                f"{name} is {number!r}.", "It is a positive number.", "Pass for example the default."
+                f"{name} is {number!r}.",
+                "It is a positive number.",
+                "Pass for example the default.",
             )
     places = checked_mentions(contexts, mentions, heads)
     groups = numbered(clusters, "clusters")
@@ -156,9 +158,7 @@ def finetune_mention_encoder(
         freeze(network, frozen_layers)
         network.get_input_embeddings().requires_grad_(requires_grad=False)
         held = everyone.of(aside) if aside.any() else None
-        training = taught.MentionTraining(
-            tokenizer, network, schedule, everyone.of(~aside), held
-        )
+        training = taught.MentionTraining(tokenizer, network, schedule, everyone.of(~aside), held)
         done, best = training.run(rng, progress)
     save(network, tokenizer, folder, None, scores=False)
     return FinetunedEncoder(folder, tuple(done), best)

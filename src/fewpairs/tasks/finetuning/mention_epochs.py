@@ -249,9 +249,7 @@ def groups_of(mentions: Taught) -> list[IntArray]:
     return [contexts[which == group] for group in range(which.max() + 1)]
 
 
-def batches_of(
-    groups: list[IntArray], size: int, rng: np.random.Generator
-) -> Iterator[IntArray]:
+def batches_of(groups: list[IntArray], size: int, rng: np.random.Generator) -> Iterator[IntArray]:
     """Yield all contexts once, those of a batch of one group, in random order."""
     batches: list[IntArray] = []
     for group in groups:
