@@ -116,7 +116,8 @@ class MentionTraining:
         self._centre = torch.from_numpy(self._states_of(self._train.of(some)).mean(axis=0))
         judges = self._judges(rng)
         done: list[Epoch] = []
-        best, weights = 0, {}
+        best = 0
+        weights: dict[str, Any] = {}
         with Progress(self.steps, progress, unit="steps") as watching:
             for epoch in range(self._schedule.epochs):
                 loss = self._epoch(rng, watching, epoch)
