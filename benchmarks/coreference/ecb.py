@@ -331,6 +331,7 @@ def main() -> None:
     pages = []
     for kind, baseline, dev, test in cases(options):
         exact = ceilings(dev, test)
+        print(kind, baseline, exact, flush=True)
         found = measured(kind, dev, test, seeds, shares, kept)
         rows = [[t, f"{f1:.2f}", *("" for _ in shares[1:])] for t, f1 in baseline.items()]
         rows += [

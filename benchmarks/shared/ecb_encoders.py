@@ -66,7 +66,14 @@ def taught(kinds: dict[str, list[ecb.Mention]], dev: dict[str, list[ecb.Mention]
 
 
 def states(splits: dict[str, dict[str, list[ecb.Mention]]], folder: Path) -> dict[str, Any]:
-    """Vectors of all mentions by split and kind, from encoders that were not taught by them."""
+    """Vectors of all mentions by split and kind, from encoders that were not taught by them.
+
+    Encoders and vectors are kept in the folder, and read from it if they are there.
+    """
+    path = folder / "states.npz"
+    if path.exists():
+        with np.load(path) as kept:
+            return {s: {kind: kept[f"{s} {kind}"] for kind in splits[s]} for s in splits}
     train, dev = splits["train"], splits["dev"]
     first = {kind: halves(np.array([m.topic for m in train[kind]])) for kind in train}
     parts = [
@@ -87,4 +94,6 @@ def states(splits: dict[str, dict[str, list[ecb.Mention]]], folder: Path) -> dic
                 found[split][kind] = np.where(first[kind][:, None], other[1], other[0])
             else:
                 found[split][kind] = read.vectors(by_all)
+    arrays = {f"{s} {kind}": made for s, kinds in found.items() for kind, made in kinds.items()}
+    np.savez(path, **arrays)
     return found
