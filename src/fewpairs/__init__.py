@@ -62,6 +62,8 @@ _HOMES = {
     "pair_scores": "tasks.pairs",
     "Finetuned": "tasks.finetuning.finetune",
     "finetune_cross_encoder": "tasks.finetuning.finetune",
+    "FinetunedEncoder": "tasks.finetuning.mention_encoder",
+    "finetune_mention_encoder": "tasks.finetuning.mention_encoder",
     "linearize": "tasks.linearize",
     "CoreferenceScores": "tasks.coreference.scores",
     "coreference_scores": "tasks.coreference.scores",

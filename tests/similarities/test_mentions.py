@@ -227,11 +227,12 @@ class TestTraining:
 
     def test_other_mentions_judge_by_the_mean_precision_of_their_pairs(self):
         from fewpairs.similarities.transformers import mention_training as training
+        from fewpairs.similarities.transformers.mention_pairs import average_precision
 
         rng = np.random.default_rng(0)
         labels, scores = rng.integers(0, 2, 80), rng.random(80)
         wanted = average_precision_score(labels, scores)
-        assert training._average_precision(labels, scores) == pytest.approx(wanted)
+        assert average_precision(labels, scores) == pytest.approx(wanted)
         # A scorer of x·y, and its opposite.
         x, cluster, topic = made_mentions()
         layers = {"centre": np.zeros(8), "parts": np.array([8]), "bias0": np.zeros(1)}

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fewpairs.arrays import IntArray, SingleArray
+from fewpairs.arrays import FloatArray, IntArray, SingleArray
 from fewpairs.errors import InputError
 from fewpairs.similarities.mentions import LARGEST, numbers
 
@@ -25,8 +25,8 @@ class Mentions:
     def __init__(self, vectors: Any, clusters: Any, topics: Any = None) -> None:
         self.vectors: SingleArray = numbers(vectors, "vectors")
         n = len(self.vectors) if self.vectors.ndim else 0
-        self.clusters = _numbered(clusters, "clusters")
-        self.topics = np.zeros(n, dtype=np.int64) if topics is None else _numbered(topics, "topics")
+        self.clusters = numbered(clusters, "clusters")
+        self.topics = np.zeros(n, dtype=np.int64) if topics is None else numbered(topics, "topics")
         if self.vectors.ndim != 2 or len(self.clusters) != n or len(self.topics) != n:  # noqa: PLR2004
             raise InputError(
                 f"there are vectors of shape {self.vectors.shape}, {len(self.clusters)} clusters "
@@ -71,7 +71,7 @@ def _partners(left: IntArray, groups: IntArray, rng: np.random.Generator) -> Int
     return np.asarray(order[starts[group[left]] + (place[left] + step) % size])
 
 
-def _numbered(labels: Any, name: str) -> IntArray:
+def numbered(labels: Any, name: str) -> IntArray:
     """Return labels as numbers from 0 on; a label that is missing would join what is not one."""
     if isinstance(labels, (str, bytes)) or not isinstance(labels, Iterable):
         raise InputError(
@@ -96,3 +96,10 @@ def _numbered(labels: Any, name: str) -> IntArray:
                 "Pass numbers or texts; a label of its own for a mention that is alone.",
             )
     return np.array(found, dtype=np.int64)
+
+
+def average_precision(labels: IntArray, scores: FloatArray) -> float:
+    """Return the mean precision at the places of pairs of one cluster, the highest scores first."""
+    right = labels[np.argsort(-scores, kind="stable")]
+    precision = np.cumsum(right) / np.arange(1, len(right) + 1)
+    return float((precision * right).sum() / max(right.sum(), 1))

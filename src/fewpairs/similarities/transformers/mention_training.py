@@ -9,7 +9,6 @@ import numpy as np
 import torch
 
 from fewpairs.arrays import (
-    FloatArray,
     IntArray,
     RandomState,
     generator,
@@ -20,7 +19,7 @@ from fewpairs.errors import InputError
 from fewpairs.items.items import Items
 from fewpairs.similarities.mentions import MentionScorer, scaled
 from fewpairs.similarities.transformers.mention_network import Network, Weights
-from fewpairs.similarities.transformers.mention_pairs import Mentions
+from fewpairs.similarities.transformers.mention_pairs import Mentions, average_precision
 
 #: Pairs of one cluster in an epoch, at the most; and pairs in one step.
 _POSITIVES, _BATCH = 20_000, 256
@@ -145,12 +144,6 @@ def _judge(
     def judged(weights: Weights) -> float:
         scorer = MentionScorer(weights)
         x = scorer.prepare(Items(mentions.vectors)).values
-        return _average_precision(labels, scorer.aligned(x[left], x[right]))
+        return average_precision(labels, scorer.aligned(x[left], x[right]))
 
     return judged
-
-
-def _average_precision(labels: IntArray, scores: FloatArray) -> float:
-    right = labels[np.argsort(-scores, kind="stable")]
-    precision = np.cumsum(right) / np.arange(1, len(right) + 1)
-    return float((precision * right).sum() / max(right.sum(), 1))

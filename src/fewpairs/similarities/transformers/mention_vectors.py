@@ -46,25 +46,14 @@ def mention_vectors(
         of its head, the head's word on its own (without any context), and the mean over the whole
         context.
     """
-    try:
-        import torch  # noqa: PLC0415 - optional
-        import transformers  # noqa: PLC0415
-    except ImportError as error:
-        raise MissingExtraError("transformers", "transformers", "mention_vectors") from error
-    checked = _checked(contexts, mentions, heads, head_words)
-    try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(model, local_files_only=True)
-        network = transformers.AutoModel.from_pretrained(model, local_files_only=True).eval()
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"there is no model that can be read at {str(model)!r}.",
-            "Nothing is downloaded.",
-            "Pass a folder with config.json, weights and tokenizer files.",
-        ) from error
+    tokenizer, network = read_encoder(model, "mention_vectors")
+    import torch  # noqa: PLC0415 - optional
+
+    checked = checked_mentions(contexts, mentions, heads, head_words)
     words = network.get_input_embeddings().weight.detach().numpy()
     d = words.shape[1]
     found = np.zeros((len(checked), 4, d), dtype=np.float32)
-    limit = min(tokenizer.model_max_length, network.config.max_position_embeddings)
+    limit = longest(tokenizer, network)
     for some in _batches(contexts, checked[:, 0]):
         read = tokenizer(
             [list(contexts[k]) for k in some],
@@ -92,6 +81,30 @@ def mention_vectors(
     return found.reshape(len(checked), 4 * d)
 
 
+def read_encoder(model: str | Path, feature: str) -> tuple[Any, Any]:
+    """Return the tokenizer and the network of a folder, as it is used; nothing is downloaded."""
+    try:
+        import torch  # noqa: F401, PLC0415 - optional
+        import transformers  # noqa: PLC0415
+    except ImportError as error:
+        raise MissingExtraError("transformers", "transformers", feature) from error
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(model, local_files_only=True)
+        network = transformers.AutoModel.from_pretrained(model, local_files_only=True).eval()
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"there is no model that can be read at {str(model)!r}.",
+            "Nothing is downloaded.",
+            "Pass a folder with config.json, weights and tokenizer files.",
+        ) from error
+    return tokenizer, network
+
+
+def longest(tokenizer: Any, network: Any) -> int:
+    """Return how many tokens the encoder reads; the rest of a context is cut off."""
+    return int(min(tokenizer.model_max_length, network.config.max_position_embeddings))
+
+
 def _mean(states: SingleArray, chosen: Any) -> Any:
     """Return the mean of some states; of none, cut off or of an empty word, zeros."""
     return states[chosen].mean(axis=0) if chosen.any() else np.zeros(states.shape[1])
@@ -104,7 +117,9 @@ def _batches(contexts: Sequence[Sequence[str]], wanted: IntArray) -> Iterator[li
         yield order[start : start + _BATCH]
 
 
-def _checked(contexts: Any, mentions: Any, heads: Any, head_words: Any) -> IntArray:
+def checked_mentions(
+    contexts: Any, mentions: Any, heads: Any = None, head_words: Any = None
+) -> IntArray:
     """Return context, first token, token after the last, and head of each mention."""
     for name, given in (("heads", heads), ("head_words", head_words)):
         if given is not None and len(given) != len(mentions):

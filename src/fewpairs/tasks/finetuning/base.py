@@ -17,13 +17,13 @@ from fewpairs.errors import InputError, MissingExtraError, UnwritableError
 _SIGMOID = "torch.nn.modules.activation.Sigmoid"
 
 
-def need_libraries() -> None:
+def need_libraries(feature: str = "finetune_cross_encoder") -> None:
     """Refuse to begin without what a network is taught by."""
     for library in ("torch", "transformers"):
         try:
             importlib.import_module(library)
         except ImportError as error:
-            raise MissingExtraError(library, "transformers", "finetune_cross_encoder") from error
+            raise MissingExtraError(library, "transformers", feature) from error
 
 
 def read_base(base: Any, tokenizer: Any) -> tuple[Any, Any]:
@@ -133,11 +133,14 @@ def refuse_existing(output: Path) -> None:
         )
 
 
-def save(network: Any, tokenizer: Any, output: Path, max_length: int | None) -> None:
-    """Write a folder as a whole: weights as safetensors, the tokenizer, the activation."""
+def save(
+    network: Any, tokenizer: Any, output: Path, max_length: int | None, *, scores: bool = True
+) -> None:
+    """Write a folder as a whole: weights as safetensors, tokenizer, of scores the activation."""
     import transformers  # noqa: PLC0415 - optional
 
-    network.config.sentence_transformers = {"activation_fn": _SIGMOID}
+    if scores:
+        network.config.sentence_transformers = {"activation_fn": _SIGMOID}
     if max_length is not None:
         tokenizer.model_max_length = max_length
     output = output.absolute()

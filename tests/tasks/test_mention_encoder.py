@@ -1,0 +1,166 @@
+"""An encoder that is taught mentions: what is checked, what is learned, what is left behind."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import fewpairs as fp
+from fewpairs.errors import InputError, StoppedError, UnwritableError
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+NUMBERS = ("one", "two", "three", "four")
+
+
+def made(topics=2, each=12, seed=0):
+    """Contexts in which a colour says to which of two things of a topic a number refers."""
+    rng = np.random.default_rng(seed)
+    contexts, mentions, clusters, labels = [], [], [], []
+    for topic in range(topics):
+        for _ in range(each):
+            colour, number = rng.integers(2), rng.integers(4)
+            contexts.append(["the", ("red", "blue")[colour], NUMBERS[number], "sat"])
+            mentions.append((len(contexts) - 1, 1, 3))
+            clusters.append(int(10 * topic + colour))
+            labels.append(topic)
+    return contexts, mentions, clusters, labels
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    from similarities import tiny_models
+
+    path = tmp_path_factory.mktemp("tiny")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return tiny_models.folder(path, spread=0.15)
+
+
+def taught(folder, output, **options):
+    contexts, mentions, clusters, topics = made(topics=3)
+    given = {"epochs": 6, "learning_rate": 3e-3, "contexts_at_once": 6, "random_state": 0}
+    return fp.finetune_mention_encoder(
+        contexts,
+        mentions,
+        clusters,
+        base=folder,
+        output=output,
+        topics=topics,
+        **{**given, **options},
+    )
+
+
+def precision(folder):
+    """Average precision of the cosines of other mentions, those of the mention and its head."""
+    from fewpairs.similarities.transformers.mention_pairs import average_precision
+
+    contexts, mentions, clusters, topics = made(seed=9)
+    x = fp.mention_vectors(contexts, mentions, folder)[:, :32]
+    x = x - x.mean(axis=0)
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    i, j = np.triu_indices(len(x), 1)
+    near = np.equal.outer(topics, topics)[i, j]
+    same = np.equal.outer(clusters, clusters)[i, j].astype(int)
+    return average_precision(same[near], (x @ x.T)[i, j][near])
+
+
+def test_it_learns_what_mentions_have_in_common(folder, tmp_path):
+    done = taught(folder, tmp_path / "made", validation=[2], epochs=20, patience=20)
+    assert done.folder == tmp_path / "made"
+    assert done.epochs[-1].loss < 0.7 * done.epochs[0].loss
+    assert done.epochs[done.best].precision == max(e.precision for e in done.epochs)
+    assert precision(done.folder) > precision(folder) + 0.1
+
+
+def test_the_same_seed_gives_the_same_encoder(folder, tmp_path):
+    contexts, mentions, _, _ = made()
+    state = torch.random.get_rng_state()
+    vectors = [
+        fp.mention_vectors(contexts, mentions, taught(folder, tmp_path / name, **options).folder)
+        for name, options in {
+            "one": {"epochs": 2},
+            "same": {"epochs": 2},
+            "other": {"epochs": 2, "random_state": 1},
+        }.items()
+    ]
+    np.testing.assert_array_equal(vectors[0], vectors[1])
+    assert np.abs(vectors[0] - vectors[2]).max() > 1e-4
+    assert torch.equal(state, torch.random.get_rng_state())
+
+
+def test_words_keep_their_embeddings_and_layers_can(folder, tmp_path):
+    import transformers
+
+    def weights(path):
+        network = transformers.AutoModel.from_pretrained(path, local_files_only=True)
+        return {name: value.detach().numpy() for name, value in network.state_dict().items()}
+
+    before = weights(folder)
+    after = weights(taught(folder, tmp_path / "made", epochs=1, frozen_layers=1).folder)
+    changed = {name for name in before if not np.array_equal(before[name], after[name])}
+    assert any("layer.1." in name for name in changed)
+    assert not any("layer.0." in name or "word_embeddings" in name for name in changed)
+
+
+def test_training_ends_when_nothing_gets_better(folder, tmp_path):
+    # With so short steps the order of pairs stays as it is.
+    done = taught(folder, tmp_path / "made", validation=[2], learning_rate=1e-12, patience=2)
+    assert (done.best, len(done.epochs)) == (0, 3)
+
+
+def test_without_topics_that_judge_the_last_epoch_is_kept(folder, tmp_path):
+    done = taught(folder, tmp_path / "made", epochs=2)
+    assert done.best == 1
+    assert np.isnan(done.epochs[1].precision)
+
+
+def test_a_batch_holds_contexts_of_one_topic_and_every_context_comes_once():
+    from fewpairs.tasks.finetuning.mention_epochs import Taught, batches_of, groups_of
+
+    places = np.zeros((7, 4), dtype=np.int64)
+    places[:, 0] = [0, 1, 1, 2, 3, 4, 6]
+    topics = np.array([0, 0, 1, 1, 2, 2, 2])  # context 1 has two topics, which it joins
+    groups = groups_of(Taught([["a"]] * 7, places, topics, topics))
+    assert [group.tolist() for group in groups] == [[0, 1, 2], [3, 4, 6]]
+    batches = [b.tolist() for b in batches_of(groups, 2, np.random.default_rng(0))]
+    assert sorted(k for b in batches for k in b) == [0, 1, 2, 3, 4, 6]
+    assert all(len(b) <= 2 and (max(b) < 3 or min(b) >= 3) for b in batches)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"epochs": 0}, "epochs is 0"),
+        ({"contexts_at_once": 1.5}, "contexts_at_once is 1.5"),
+        ({"learning_rate": np.nan}, "learning_rate is nan"),
+        ({"negatives": 0}, "negatives is 0"),
+        ({"validation": [7]}, "no mentions of it"),
+        ({"validation": [0, 1, 2]}, "all topics there are"),
+        ({"topics": [0, 1]}, "36 mentions, 36 clusters and 2 topics"),
+        ({"topics": list(range(36))}, "no two of one topic are of one cluster"),
+        ({"heads": [1]}, "1 heads"),
+        ({"frozen_layers": 9}, "frozen_layers is 9"),
+    ],
+)
+def test_what_cannot_be_learned_is_refused_before_anything_is_written(
+    folder, tmp_path, options, said
+):
+    contexts, mentions, clusters, topics = made(topics=3)
+    given = {"topics": topics, "base": folder, "output": tmp_path / "made", **options}
+    with pytest.raises(InputError, match=said):
+        fp.finetune_mention_encoder(contexts, mentions, clusters, **given)
+    assert not (tmp_path / "made").exists()
+
+
+def test_nothing_is_overwritten_and_a_stopped_training_leaves_nothing(folder, tmp_path):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "file").write_text("mine", encoding="utf-8")
+    with pytest.raises(UnwritableError, match="is there already"):
+        taught(folder, tmp_path / "there")
+    with pytest.raises(StoppedError, match="epoch 1"):
+        taught(folder, tmp_path / "made", progress=lambda done, planned: done < 2)
+    assert not (tmp_path / "made").exists()
