@@ -67,6 +67,14 @@ SecondsOption = Annotated[
     float | None,
     typer.Option("--seconds-per-pair", help="What one evaluation takes on a worker."),
 ]
+TimedOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--timed/--no-timed",
+        help="Evaluate a few pairs to tell the time; by default only with a similarity of strings "
+        "or vectors and without --cost.",
+    ),
+]
 HourOption = Annotated[
     float | None, typer.Option("--price-per-hour", help="What one worker costs in an hour.")
 ]
