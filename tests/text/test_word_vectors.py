@@ -189,6 +189,12 @@ def test_similar_words():
     table = fp.WordVectors(["a", "b", "c"], [[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]])
     assert [w for w, _ in table.most_similar("a", k=5)] == ["b", "c"]
     assert table.most_similar([0.0, 2.0], k=1)[0] == ("c", pytest.approx(1.0))
+    for word, cosine in table.most_similar("a", k=5):
+        assert table.similarity("a", word) == table.similarity(word, "a") == pytest.approx(cosine)
+    assert table.similarity("a", "a") == pytest.approx(1.0)
+    with pytest.raises(KeyError):
+        table.similarity("a", "unheard")
+    assert fp.WordVectors(["a", "z"], [[1.0], [0.0]]).similarity("a", "z") == 0
     with pytest.raises(KeyError):
         table["zebra"]
 
