@@ -136,8 +136,10 @@ RightIdOption = Annotated[
 SimilarityOption = Annotated[
     str,
     typer.Option(
-        help="levenshtein, jaro_winkler, …; word_mover with --vectors; for vectors cosine, rbf, …; "
-        "or your own as module:function, also from the current folder.",
+        help="Of texts levenshtein, damerau_levenshtein, osa, indel, lcs, hamming, jaro, "
+        "jaro_winkler, prefix, ratio, token_sort_ratio, token_set_ratio, partial_ratio; word_mover "
+        "with --vectors; of vectors cosine, dot, rbf, laplacian, sigmoid, polynomial; or your own "
+        "as module:function, also from the current folder.",
     ),
 ]
 AsymmetricOption = Annotated[
