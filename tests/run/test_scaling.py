@@ -119,7 +119,7 @@ def test_workers_need_the_time_of_a_pair_and_a_command_buys_none_unasked(
     command = ["plan", str(texts), "--landmarks", "5", "--similarity", "counts_calls:alike"]
     plain = CliRunner().invoke(app, command, catch_exceptions=False)
     assert "asked" not in plain.output
-    assert "nothing was evaluated; --timed evaluates a few pairs" in plain.output
+    assert "nothing was evaluated; --timed makes up to 903 evaluations" in plain.output
     refused = CliRunner().invoke(app, [*command, "--workers", "4"])
     assert "--seconds-per-pair 0.004, or --timed" in str(refused.exception)
     assert "asked" not in refused.output

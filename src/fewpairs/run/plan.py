@@ -11,7 +11,7 @@ from fewpairs.notebook import svg
 from fewpairs.notebook.card import card_of
 from fewpairs.parallel import format_bytes
 from fewpairs.run.pricing import Target
-from fewpairs.run.timing import format_seconds
+from fewpairs.run.timing import format_seconds, largest_sample
 from fewpairs.similarities.cost import Cost
 
 #: A plan that costs this share of all pairs might as well have all of them; and so might one of a
@@ -161,7 +161,9 @@ class Plan:
             return [f"  time         unknown, after {self.sampled:,} timed evaluations{spent}"]
         if timing is None:
             return []
-        told = f"nothing was evaluated; {timing} evaluates a few pairs"
+        most = largest_sample(self.all_pairs)
+        price = "" if self.cost is None else f", {self.cost.written(most)}"
+        told = f"nothing was evaluated; {timing} makes up to {most:,} evaluations{price}"
         return [f"  time         unknown: {told}"]
 
     def _offer(self, call: str) -> list[str]:

@@ -172,7 +172,7 @@ def plan(
     nystrom: 50 landmarks of 1,000 items
       evaluations  50,775 (10.14% of all pairs), 2,000 of them for the error estimate
       memory       36.7 MB
-      time         unknown: nothing was evaluated; timed=True evaluates a few pairs
+      time         unknown: nothing was evaluated; timed=True makes up to 10,010 evaluations
     """
     oracle = as_oracle(
         items,
