@@ -11,9 +11,11 @@ import sys
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import fewpairs as fp
 from fewpairs.cli import main
+from fewpairs.cli.app import app
 from fewpairs.files import archive as files
 from fewpairs.text.tokens import tokenize
 
@@ -226,6 +228,22 @@ def test_query_ranks_exactly_and_says_what_it_took(folder, monkeypatch, capsys):
         printed = capsys.readouterr()
         assert said in printed.err
         assert len(printed.out.splitlines()) == 10
+
+
+def test_query_says_that_nearer_ones_may_be_missed_and_how_not_to(folder):
+    names = [f"{a} {b}" for a in NAMES for b in NAMES][:200]
+    K = fp.approximate(names, fp.StringSimilarity(), landmarks=4, random_state=1)
+    K.save(folder / "k.fewpairs")
+
+    def told(*options):
+        command = ["query", str(folder / "k.fewpairs"), "-k", "1", *options]
+        return CliRunner().invoke(app, command, catch_exceptions=False).output
+
+    said = "the best of 50 candidates among 199, scored exactly; nearer ones may be missed"
+    assert f"{said}: --rerank 199 compares with all" in told("--item", "0")
+    assert "scores are exact, of all 199 items" in told("--item", "0", "--rerank", "199")
+    assert "--rerank 200 compares" in told("--text", "Anna")
+    assert '"candidates": 50, "items": 199' in told("--item", "0", "--json")
 
 
 def test_demo_runs_and_shows_the_point(tmp_path):

@@ -7,7 +7,9 @@ import csv
 import json
 import re
 import shlex
+import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,8 +17,10 @@ import typer
 
 import fewpairs as fp
 from fewpairs.cli import main
+from fewpairs.cli import options as o
 from fewpairs.cli.app import app
 from fewpairs.cli.examples import epilog, examples
+from fewpairs.similarities.named import FAMILIES
 
 PEOPLE = [("a1", "Anna Smith", "Oslo"), ("a2", "Bob Jones", "Bergen"), ("a3", "Cleo Li", "Molde")]
 PEOPLE += [("b1", "Ana Smith", "Oslo"), ("b2", "Rob Jones", "Bergen"), ("b3", "Anna Smyth", "Bodø")]
@@ -276,3 +280,84 @@ def test_a_guide_is_a_file_none_or_automatic(typed, folder):
           "-o", "c.csv")  # fmt: skip
     with (folder / "c.csv").open(encoding="utf-8") as file:
         assert next(csv.reader(file))[:2] == ["id", "group"]  # as dedupe --groups has it
+
+
+# ------------------------------------------------------------------ advice that fits
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("twice.csv", b"id,name,name\n1,a,b\n", "a name of its own"),
+        ("broken.jsonl", b'{"name": "a"}\n{"name": \n', "one object a line: mend the file"),
+        ("marked.csv", "name\nAnn\n".encode("utf-16"), "pass --encoding utf-16"),
+        ("latin.csv", "name\nJosé\n".encode("latin-1"), "--encoding names another"),
+        ("packed.csv.gz", b"no gzip", "Check the file"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_told_what_fits(typed, folder, name, content, says):
+    (folder / name).write_bytes(content)
+    command = ("dedupe", name, "--column", "name", "--above", 0.9, "-o", "x.csv")
+    message = typed(*command, code=2)
+    assert says in message
+    assert ("UTF-8" in message) == ("encoding" in says)
+
+
+@pytest.mark.parametrize(("name", "content"), [("e.csv", ""), ("h.csv", "name\n"), ("e.txt", "\n")])
+def test_vectors_of_no_texts_are_refused_as_tables_without_rows_are(typed, folder, name, content):
+    (folder / name).write_text(content, encoding="utf-8")
+    assert f"{name} has no rows" in typed("vectors", name, "-o", "v.npz", code=2)
+
+
+def test_a_weight_at_the_other_column_is_told_where_weights_stand(typed):
+    command = ("match", "people.csv", "people.csv", "--column", "name:2", "--above", 0.9)
+    message = typed(*command, "--right-column", "name:0.5", "-o", "x.csv", code=2)
+    assert "Weights stand at --column only: --right-column name." in message
+
+
+def test_the_help_lists_every_similarity():
+    listed = re.split(r"[\s,;]+", o.SimilarityOption.__metadata__[0].help)
+    names = [name for family in FAMILIES for name in family.names]
+    assert set(names) <= set(listed)
+
+
+def test_after_an_asymmetry_the_same_output_serves_with_asymmetric(typed, folder):
+    own = (
+        "import os\ncalls = []\n"
+        "def lengths(a, b):\n"
+        "    if not os.path.exists('stops'):\n"
+        "        return len(a) / (len(a) + 2 * len(b))\n"
+        "    calls.append(1)\n"
+        "    return min(len(a), len(b)) / (max(len(a), len(b)) if len(calls) < 5 else None)\n"
+    )
+    (folder / "in_order.py").write_text(own, encoding="utf-8")
+    rows = "".join(f"{'x' * k}\n" for k in range(1, 40))
+    (folder / "long.csv").write_text("name\n" + rows, encoding="utf-8")
+    command = ("dedupe", "long.csv", "--above", 0.5, "--similarity", "in_order:lengths")
+    message = typed(*command, "-o", "x.csv", code=2)
+    assert "are not kept, because they would serve neither" in message
+    assert "goes on from there" not in message
+    typed(*command, "--asymmetric", "-o", "x.csv")
+    # What an earlier run has kept, when the function looked symmetric, is left to the user.
+    (folder / "stops").touch()
+    assert "kept in y.csv.partial" in typed(*command, "-o", "y.csv", code=2)
+    (folder / "stops").unlink()
+    assert "Delete y.csv.partial before" in typed(*command, "-o", "y.csv", code=2)
+    (folder / "y.csv.partial").unlink()
+    typed(*command, "--asymmetric", "-o", "y.csv")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no such device")
+def test_a_full_standard_output_is_named(folder):
+    command = [sys.executable, "-m", "fewpairs", "dedupe", "people.csv", "--column", "name"]
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [*command, "--above", "0.1", "-o", "-"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=folder,
+            check=False,
+        )
+    assert ended.returncode == 2
+    assert "standard output was not written: No space left on device" in ended.stderr

@@ -254,3 +254,10 @@ def test_sketches_have_at_most_so_many_components(count, coefficients):
         assert 1 <= sketch.fit_transform(x).shape[1] <= count
     with pytest.raises(InputError, match="n_components is 0"):
         fp.RBFSketch(n_components=0).fit(x)
+
+
+@pytest.mark.parametrize("senseless", [0, -3, 1.5])
+def test_a_number_of_components_that_is_none_is_called_by_its_name(senseless):
+    features = fp.SimilarityFeatures(fp.VectorSimilarity("rbf"), n_components=senseless)
+    with pytest.raises(fp.errors.InputError, match=r"n_components is"):
+        features.fit(np.eye(5))

@@ -352,3 +352,13 @@ def test_what_is_no_name_in_a_file_is_refused(wrong):
 def test_a_zone_that_nobody_knows_leaves_the_time(kind, zone):
     (found,) = spelling.read([json.dumps({kind: "2024-01-01T00:00:00+01:00", "zone": zone})])
     assert found == datetime(2024, 1, 1, tzinfo=VIENNA)
+
+
+@pytest.mark.parametrize("ids", [["x", None, "y", "z"], [1.0, float("nan"), 2.0, 3.0]])
+def test_an_id_that_is_missing_is_called_an_id(ids):
+    names = ["Ann", "Anne", "Bob", "Rob"]
+    with pytest.raises(fp.errors.InputError, match=r"1 of 4 ids are missing .*positions 1") as no:
+        fp.find_pairs(names, fp.StringSimilarity(), above=0.5, ids=ids)
+    assert "leave ids out" in str(no.value)
+    with pytest.raises(fp.errors.InputError, match="1 of 4 ids of the others are missing"):
+        fp.find_pairs(names, fp.StringSimilarity(), above=0.5, others=names, ids=(names, ids))

@@ -61,7 +61,7 @@ def results():
     return {
         "matrix": matrix,
         "found": found,
-        "plan": fp.plan(NAMES, ALIKE, landmarks=8),
+        "plan": fp.plan(NAMES, ALIKE, landmarks=8, timed=True),
         "inspection": fp.inspect(NAMES, ALIKE),
         "clusters": fp.cluster(NAMES, ALIKE, threshold=0.9, budget=500, random_state=0),
         "error": matrix.error,

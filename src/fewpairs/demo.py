@@ -131,8 +131,8 @@ def run_demo(console: Console | None = None, *, report: Path | None = None) -> N
     oracle = Oracle(items, similarity, n_jobs=-1)  # what one step has evaluated, the next looks up
     say("[bold]2. Inspect the similarity[/]   fp.inspect(items, fp.WordMover(vectors))")
     say(f"{inspect(items, similarity, random_state=_SEED)}\n")
-    say(f"[bold]3. Plan[/]   fp.plan(items, similarity, landmarks={_LANDMARKS})")
-    say(f"{plan(items, similarity, landmarks=_LANDMARKS)}\n")
+    say(f"[bold]3. Plan[/]   fp.plan(items, similarity, landmarks={_LANDMARKS}, timed=True)")
+    say(f"{plan(items, similarity, landmarks=_LANDMARKS, timed=True)}\n")
     say(f"[bold]4. Run[/]   K = fp.approximate(items, similarity, landmarks={_LANDMARKS})")
     matrix = approximate(oracle, landmarks=_LANDMARKS, random_state=_SEED)
     say(f"{matrix!r}\n")

@@ -124,9 +124,18 @@ def test_a_matrix_without_its_similarity_or_its_items_still_answers(tmp_path):
     loaded = fp.load(tmp_path / "words")
     near = loaded.nearest(3, k=5)
     assert near.evaluations == 0
+    assert near.predicted
+    assert repr(near).endswith("; predicted, not evaluated")
+    assert "predicted, not evaluated" in near._repr_html_()
     assert near.indices.tolist() == found.nearest(3, k=5, rerank=0).indices.tolist()
     whole = fp.load(tmp_path / "words", similarity=fp.StringSimilarity())
     assert whole.nearest(3, k=5).evaluations > 0
+    new = whole.nearest(item="zat", k=5), whole.nearest(item="zat", k=5, rerank=0)
+    assert [near.predicted for near in (whole.nearest(3, k=5), *new)] == [False, False, True]
+    # After its exact ones were bought, the factored scores are still predicted.
+    assert whole.nearest(3, k=5, rerank=0).predicted
+    landmark = int(whole.source.left_landmarks[0])
+    assert not whole.nearest(landmark, k=5, rerank=0).predicted
     given = fp.FactoredMatrix(np.eye(4), np.eye(4))
     assert len(given.nearest(1, k=2).indices) == 2
 

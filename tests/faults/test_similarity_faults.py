@@ -243,7 +243,7 @@ def test_given_pairs_that_were_scored_are_not_scored_again_after_a_fault(fault):
     "call",
     [
         lambda items, sim: fp.Oracle(items, sim).columns([3, 5]),
-        lambda items, sim: fp.plan(items, sim, landmarks=5),
+        lambda items, sim: fp.plan(items, sim, landmarks=5, timed=True),
         fp.inspect,
     ],
 )

@@ -123,7 +123,7 @@ def test_what_one_function_bought_the_next_finds(tmp_path):
     fp.recall_of(pairs, WORDS, counted.similarity, above=0.75, **everything)
     fp.find_nearest(WORDS, counted.similarity, k=2, **everything)
     fp.inspect(WORDS, counted.similarity, sample=5, journal=silent(tmp_path))
-    fp.plan(WORDS, counted.similarity, journal=silent(tmp_path))
+    fp.plan(WORDS, counted.similarity, journal=silent(tmp_path), timed=True)
     # inspect asks three pairs again on purpose, and one in both orders; two others ask eight so.
     on_purpose = 3 + 2 + 16 + 16
     assert len(counted.asked) - on_purpose <= len(counted.different() - bought)

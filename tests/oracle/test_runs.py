@@ -146,7 +146,7 @@ def test_what_inspect_and_plan_buy_is_not_paid_for_again():
     counter = Counter(symmetric_matrix(60))
     oracle = fp.Oracle(range(60), counter.similarity("pair"))
     fp.inspect(oracle)
-    fp.plan(oracle, landmarks=20)
+    fp.plan(oracle, landmarks=20, timed=True)
     found = fp.approximate(oracle, landmarks=20, random_state=0)
     # Inspect asks for 20 pairs twice, and for 100 in an order that it can be sure of; so does the
     # run, for eight.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -123,3 +124,24 @@ def test_an_oracle_in_the_wrong_place_is_named():
 def test_threads_that_are_no_number_are_refused(jobs):
     with pytest.raises(fp.errors.InputError, match="number of threads"):
         fp.approximate(range(4), fp.Precomputed(np.eye(4)), n_jobs=jobs)
+
+
+def test_a_budget_of_all_is_told_how_to_have_all_pairs():
+    matrix = symmetric_matrix(40)
+    similarity = fp.similarity(lambda a, b: matrix[a, b], kind="pair", symmetric=True)
+    runs = {
+        "landmarks=40 instead": fp.approximate,
+        "budget=780": partial(fp.cluster, threshold=0.9),
+        "pass budget=780": partial(fp.find_pairs, above=0.9),
+    }
+    for advised, run in runs.items():
+        with pytest.raises(fp.errors.BudgetError, match=f"For all pairs .*{advised}"):
+            run(range(40), similarity, budget=1.0)
+    for too_little in (0.0, -1.0):
+        with pytest.raises(fp.errors.BudgetError) as refused:
+            fp.find_pairs(range(40), similarity, above=0.9, budget=too_little)
+        assert "For all pairs" not in str(refused.value)
+    # What is advised does it.
+    assert fp.approximate(range(40), similarity, landmarks=40).error.value == 0
+    assert fp.cluster(range(40), similarity, threshold=0.9, budget=780).evaluations == 780
+    assert fp.find_pairs(range(40), similarity, above=0.9, budget=780).recall.low == 1

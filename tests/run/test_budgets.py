@@ -95,7 +95,7 @@ def test_no_call_is_larger_than_the_block_size(block_size, kind):
     function = {"block": block, "pairs": pairs, "pair": pair}[kind]
     similarity = fp.similarity(function, kind=kind, symmetric=True, block_size=block_size)
     fp.inspect(range(40), similarity)
-    fp.plan(range(40), similarity)
+    fp.plan(range(40), similarity, timed=True)
     fp.approximate(range(40), similarity, landmarks=12, random_state=0)
     if kind == "block" and isinstance(block_size, tuple):
         assert max(rows for rows, _ in sizes) <= 3
@@ -119,10 +119,10 @@ def test_a_plan_offers_all_pairs_where_they_cost_hardly_more():
     offered = str(fp.plan(range(200), matrix, budget=0.95, timed=False))
     assert "20,100 evaluations leave no error: landmarks=200" in offered
     assert "leave no error" not in str(fp.plan(range(200), matrix, budget=0.3, timed=False))
-    assert "leave no error" not in str(fp.plan(range(200), matrix, landmarks=200))
-    quick = str(fp.plan(range(200), matrix, budget=0.3))
+    assert "leave no error" not in str(fp.plan(range(200), matrix, landmarks=200, timed=True))
+    quick = str(fp.plan(range(200), matrix, budget=0.3, timed=True))
     assert "leave no error: landmarks=200" in quick
-    large = str(fp.plan(range(3000), fp.Precomputed(np.eye(3000)), budget=0.05))
+    large = str(fp.plan(range(3000), fp.Precomputed(np.eye(3000)), budget=0.05, timed=True))
     assert "fewpairs.Oracle(items, similarity).columns(range(3000))" in large
 
 
@@ -133,9 +133,9 @@ def test_a_plan_for_a_target_offers_all_pairs_only_where_they_are_quick(monkeypa
     assert "leave no error" not in str(untimed)
     assert f"from {untimed.first_step:,} on, at most 80,200 (100.00% of all" in str(untimed)
     monkeypatch.setattr("fewpairs.run.planning.seconds_per_evaluation", lambda oracle: 1e-8)
-    assert "leave no error" in str(fp.plan(range(400), matrix, target_error=0.2))
+    assert "leave no error" in str(fp.plan(range(400), matrix, target_error=0.2, timed=True))
     monkeypatch.setattr("fewpairs.run.planning.seconds_per_evaluation", lambda oracle: 1.0)
-    assert "leave no error" not in str(fp.plan(range(400), matrix, target_error=0.2))
+    assert "leave no error" not in str(fp.plan(range(400), matrix, target_error=0.2, timed=True))
     found = fp.approximate(range(400), matrix, target_error=0.2, random_state=0)
     assert 0.5 * untimed.first_step <= found.evaluations <= 2 * untimed.first_step
 
@@ -156,21 +156,43 @@ def test_a_target_begins_with_few_columns_of_however_many_items():
 
 
 @pytest.mark.parametrize(("n", "least", "most"), [(300, 400, 1000), (3000, 2000, 20_000)])
-def test_a_cheap_similarity_is_timed_by_a_few_in_a_hundred_pairs(n, least, most):
-    plan = fp.plan(range(n), fp.Precomputed(np.eye(n)), landmarks=20)
+def test_a_quick_similarity_is_timed_by_a_few_in_a_hundred_pairs(n, least, most):
+    plan = fp.plan(range(n), fp.Precomputed(np.eye(n)), landmarks=20, timed=True)
     assert least <= plan.sampled <= most
 
 
 def test_a_plan_asks_for_no_pair_twice(kind):
     counter = Counter(symmetric_matrix(200))
-    plan = fp.plan(range(200), counter.similarity(kind), landmarks=20)
+    plan = fp.plan(range(200), counter.similarity(kind), landmarks=20, timed=True)
     assert plan.sampled == len(counter.asked) == len(set(counter.asked))
+
+
+def test_a_plan_buys_nothing_unasked_of_what_is_not_cheap():
+    counter = Counter(symmetric_matrix(64))
+    for cost in (None, "0.5 USD"):
+        plan = fp.plan(range(64), counter.similarity("pair"), budget=0.5, cost=cost)
+        assert counter.asked == []
+        assert plan.sampled == 0
+        paying = "" if cost is None else ", 256.00 USD"
+        assert f"timed=True makes up to 512 evaluations{paying}" in str(plan)
+    asked = fp.plan(range(64), counter.similarity("pair"), budget=0.5, cost="0.5 USD", timed=True)
+    bought = len(counter.asked)
+    assert 0 < bought <= 512
+    assert f"{bought:,} timed evaluations, bought here for {bought / 2:,.2f} USD" in str(asked)
+
+
+def test_a_plan_times_what_is_cheap_unless_somebody_has_priced_it():
+    names = [f"name {k * k}" for k in range(60)]
+    alike = fp.StringSimilarity("jaro_winkler")
+    assert "timed evaluations" in str(fp.plan(names, alike, landmarks=5))
+    assert fp.plan(names, alike, landmarks=5, timed=False).sampled == 0
+    assert fp.plan(names, alike, landmarks=5, cost=0.1).sampled == 0
 
 
 def test_where_every_pair_is_known_a_plan_tells_no_time():
     oracle = fp.Oracle(range(9), fp.Precomputed(np.eye(9)))
     oracle.columns(range(9))
-    assert fp.plan(oracle, landmarks=3).seconds is None
+    assert fp.plan(oracle, landmarks=3, timed=True).seconds is None
 
 
 def test_what_a_plan_offers_is_exact_at_its_price():
@@ -302,7 +324,7 @@ def test_a_plan_does_not_take_the_journal_for_the_similarity(tmp_path, monkeypat
 
     similarity = fp.similarity(second, kind="pair", symmetric=False, name="second", version="1")
     paid = fp.Journal(tmp_path / "paid", check=0)
-    plan = fp.plan(range(60), similarity, landmarks=10, journal=paid)
+    plan = fp.plan(range(60), similarity, landmarks=10, journal=paid, timed=True)
     assert plan.seconds == plan.evaluations
     report = fp.inspect(range(60), similarity, sample=10, journal=paid)
     assert report.seconds_per_evaluation == 1

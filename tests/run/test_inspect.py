@@ -60,7 +60,7 @@ def test_a_first_call_that_loads_or_compiles_is_not_timed(kind, monkeypatch):
 
     report = fp.inspect(range(80), loading())
     assert report.seconds_per_evaluation == pytest.approx(1e-3)
-    plan = fp.plan(range(80), loading(), landmarks=20)
+    plan = fp.plan(range(80), loading(), landmarks=20, timed=True)
     assert plan.seconds == pytest.approx(1e-3 * plan.evaluations)
 
 
@@ -86,7 +86,7 @@ def test_plan_says_what_it_will_cost_and_how_long():
         return float(a == b)
 
     sim = fp.similarity(slow, kind="pair", symmetric=True)
-    plan = fp.plan(range(1000), sim, landmarks=20, method="nystrom", error_pairs=100)
+    plan = fp.plan(range(1000), sim, landmarks=20, method="nystrom", error_pairs=100, timed=True)
     assert plan.evaluations == 1000 * 20 - 190 + 100 + plan.symmetry_pairs
     assert plan.share == pytest.approx(plan.evaluations / (1000 * 1001 / 2))
     # Columns, profiles to judge by, and pools of pairs.
@@ -99,3 +99,5 @@ def test_plan_says_what_it_will_cost_and_how_long():
 
 def test_plan_of_one_item():
     assert fp.plan([0], fp.Precomputed(np.eye(1)), landmarks=1).evaluations == 1
+    timed = fp.plan([0], fp.Precomputed(np.eye(1)), landmarks=1, timed=True)
+    assert "unknown, after 1 timed evaluations" in str(timed)

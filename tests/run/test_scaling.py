@@ -110,6 +110,27 @@ def test_the_items_of_both_files_are_computed_with(texts):
     assert json.loads(ended.output)["cluster"]["computing"] == both.computing
 
 
+def test_workers_need_the_time_of_a_pair_and_a_command_buys_none_unasked(
+    tmp_path, texts, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    own = "def alike(a, b):\n    print('asked')\n    return float(a == b)\n"
+    (tmp_path / "counts_calls.py").write_text(own, encoding="utf-8")
+    command = ["plan", str(texts), "--landmarks", "5", "--similarity", "counts_calls:alike"]
+    plain = CliRunner().invoke(app, command, catch_exceptions=False)
+    assert "asked" not in plain.output
+    assert "nothing was evaluated; --timed makes up to 903 evaluations" in plain.output
+    refused = CliRunner().invoke(app, [*command, "--workers", "4"])
+    assert "--seconds-per-pair 0.004, or --timed" in str(refused.exception)
+    assert "asked" not in refused.output
+    told = CliRunner().invoke(app, [*command, "--workers", "4", "--seconds-per-pair", "1"])
+    assert "wall time" in told.output
+    assert "nothing was evaluated" not in told.output
+    timed = CliRunner().invoke(app, [*command, "--workers", "4", "--timed"])
+    assert "wall time" in timed.output
+    assert "asked" in timed.output
+
+
 def test_a_pair_takes_a_worker_what_it_has_taken_each_thread_here():
     timed = SimpleNamespace(
         n_items=3, n_others=None, n_landmarks=2, evaluations=4, seconds=8.0, memory=0.0

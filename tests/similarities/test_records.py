@@ -312,6 +312,8 @@ def test_the_mean_lies_where_its_fields_do():
     assert fp.RecordSimilarity(FIELDS).value_range == (0.0, 1.0)
     assert fp.RecordSimilarity(FIELDS, incomparable=-1.0).value_range == (-1.0, 1.0)
     assert fp.RecordSimilarity({"name": "jaro", "city": APART}).value_range is None
+    near = fp.RecordSimilarity({"name": "jaro", "at": fp.VectorSimilarity("rbf")})
+    assert near.value_range == (0.0, 1.0)
     with pytest.raises(InputError, match="lies between 0 and 1"):
         fp.find_pairs(PEOPLE, fp.RecordSimilarity(FIELDS), above=90)
     for outside in (2, -1, 1.5):

@@ -286,3 +286,33 @@ def test_precomputed_numbers_of_any_size_are_compared_without_warnings():
     huge = np.array([[1.0, 1e308], [-1e308, 1.0]])
     assert not fp.Precomputed(huge).symmetric
     assert fp.Precomputed(1e-300 * np.eye(3)).symmetric
+
+
+@pytest.mark.parametrize(
+    ("metric", "ends"),
+    [
+        ("cosine", (-1.0, 1.0)),
+        ("rbf", (0.0, 1.0)),
+        ("laplacian", (0.0, 1.0)),
+        ("sigmoid", (-1.0, 1.0)),
+        ("dot", None),
+        ("polynomial", None),
+        (np.cos, None),
+    ],
+)
+def test_thresholds_that_no_vectors_reach_are_refused(metric, ends):
+    vectors = np.array([[1.0, 0.0], [0.0, 1.0], [1e-3, -2.0]])
+    similarity = fp.VectorSimilarity(metric)
+    assert similarity.value_range == ends
+    if ends is None:
+        assert len(fp.find_pairs(vectors, similarity, above=90)) == 0
+        return
+    low, high = ends
+    for outside in (90, low - 0.1):
+        with pytest.raises(fp.errors.InputError, match=f"lies between {low:g} and {high:g}"):
+            fp.find_pairs(vectors, similarity, above=outside)
+    values = fp.Oracle(vectors, similarity).block(range(3), range(3))
+    assert low <= values.min() <= values.max() <= high + 1e-12
+    assert len(fp.find_pairs(vectors, similarity, above=low)) == 3
+    # A threshold may be a value that was computed, and a little too large by rounding.
+    assert len(fp.find_pairs(vectors, similarity, above=high + 1e-15)) == 0

@@ -67,6 +67,12 @@ def test_bad_input_is_refused_before_the_first_evaluation():
         fp.WordMover(table(), gamma=0.0)
     with pytest.raises(fp.errors.InputError, match="drop"):
         fp.WordMover(table(), empty="drop")
+    # What is advised is not what is refused.
+    with pytest.raises(fp.errors.InputError, match='Pass empty="far"') as refused:
+        fp.score_pairs(fp.WordMover(table()), ["unknown"], ["unheard"])
+    assert 'empty="drop"' not in str(refused.value)
+    with pytest.raises(fp.errors.InputError, match="lies between 0 and 1"):
+        fp.find_pairs(["unknown"] * 2, fp.WordMover(table(), empty="far"), above=2)
     with pytest.raises(fp.errors.InputError, match="positions 1"):
         fp.approximate(["w1", "unknown"], fp.WordMover(table()), landmarks=1)
     far = fp.approximate(

@@ -53,7 +53,7 @@ class Columns:
         right_id: str | None = None,
     ) -> Columns:
         """Take weights off the names; the other file has the same names unless some are given."""
-        split = [_split(column) for column in columns or ()]
+        split = [split_weight(column) for column in columns or ()]
         names = [name for name, _ in split]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
@@ -75,7 +75,7 @@ class Columns:
         )
 
 
-def _split(typed: str) -> tuple[str, float | None]:
+def split_weight(typed: str) -> tuple[str, float | None]:
     """Return a column's name, and the weight that may stand behind its last colon.
 
     A column that is itself called ``ratio:2`` is typed with a weight: ``ratio:2:1``.

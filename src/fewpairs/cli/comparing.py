@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fewpairs.cli.columns import Columns, Form
+from fewpairs.cli.columns import Columns, Form, split_weight
 from fewpairs.errors import InputError, UnknownNameError
 from fewpairs.items.sources import STANDARD_INPUT, Source
 from fewpairs.items.tables import Table, as_text, read_table
@@ -237,6 +237,10 @@ def _read_other(source: Source, columns: list[str], id_column: str | None) -> Ta
         return read_table(source, columns, id_column)
     except UnknownNameError as error:
         error.add_note("Columns of this file have their own options: --right-column, --right-id.")
+        weighted = next((name for name in columns if split_weight(name)[1] is not None), None)
+        if weighted is not None:
+            name = split_weight(weighted)[0]
+            error.add_note(f"Weights stand at --column only: --right-column {name}.")
         raise
 
 

@@ -86,17 +86,19 @@ def plan(
     others: o.OthersOption = None,
     running: Running,
     there: OnCluster,
+    timed: o.TimedOption = None,
     as_json: o.JsonOption = False,
 ) -> None:
-    """Say what approximating a matrix would cost, from a few evaluations that are timed."""
+    """Say what approximating a matrix would cost; only --timed evaluates what is not cheap."""
     from fewpairs.run.planning import plan as make  # noqa: PLC0415
 
-    timed = there.timed
     oracle = _oracle(items, others, column, similar, running)
-    settled = make(oracle, **sizing.arguments, timed=timed)
+    settled = make(oracle, **sizing.arguments, timed=there.timed(timed))
     on_cluster = there.plan(settled, oracle)
     if not as_json:
-        typer.echo(settled.described(call=f"--landmarks {settled.most_landmarks}"))
+        timing = "--timed" if there.seconds_per_pair is None else None
+        call = f"--landmarks {settled.most_landmarks}"
+        typer.echo(settled.described(call, timing=timing))
         if on_cluster is not None:
             typer.echo(str(on_cluster))
         return
@@ -109,7 +111,7 @@ def plan(
 #: What is told of a plan.
 _PLANNED = (
     "title", "n_items", "n_others", "n_landmarks", "evaluations", "share", "error_pairs", "memory",
-    "seconds", "all_pairs",
+    "seconds", "sampled", "all_pairs",
 )  # fmt: skip
 
 

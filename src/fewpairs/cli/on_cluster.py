@@ -37,10 +37,9 @@ class OnCluster:
                 "Pass for example --workers 16.",
             )
 
-    @property
-    def timed(self) -> bool:
-        """Whether a few evaluations must be timed here."""
-        return self.seconds_per_pair is None
+    def timed(self, asked: bool | None) -> bool | None:
+        """Return whether a few evaluations are timed here: not where their time is known."""
+        return False if asked is None and self.seconds_per_pair is not None else asked
 
     def plan(self, settled: Plan, oracle: Oracle) -> ClusterPlan | None:
         """Return what a plan takes there; without a time for a pair, by the timed sample."""
@@ -49,6 +48,13 @@ class OnCluster:
         from fewpairs.run.scaling import plan_cluster  # noqa: PLC0415 - --help is instant
 
         each = self.seconds_per_pair
+        if each is None and settled.seconds is None:
+            raise InputError(
+                "--workers was given, and no pair was timed.",
+                "What workers take depends on the time of one pair.",
+                "Pass for example --seconds-per-pair 0.004, or --timed, which evaluates a few "
+                "pairs here.",
+            )
         if each is None:
             each = (settled.seconds or 0.0) * oracle.n_jobs / max(settled.evaluations, 1)
             each = each or _UNMEASURED

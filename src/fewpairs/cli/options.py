@@ -67,6 +67,14 @@ SecondsOption = Annotated[
     float | None,
     typer.Option("--seconds-per-pair", help="What one evaluation takes on a worker."),
 ]
+TimedOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--timed/--no-timed",
+        help="Evaluate a few pairs to tell the time; by default only with a similarity of strings "
+        "or vectors and without --cost.",
+    ),
+]
 HourOption = Annotated[
     float | None, typer.Option("--price-per-hour", help="What one worker costs in an hour.")
 ]
@@ -128,8 +136,10 @@ RightIdOption = Annotated[
 SimilarityOption = Annotated[
     str,
     typer.Option(
-        help="levenshtein, jaro_winkler, …; word_mover with --vectors; for vectors cosine, rbf, …; "
-        "or your own as module:function, also from the current folder.",
+        help="Of texts levenshtein, damerau_levenshtein, osa, indel, lcs, hamming, jaro, "
+        "jaro_winkler, prefix, ratio, token_sort_ratio, token_set_ratio, partial_ratio; word_mover "
+        "with --vectors; of vectors cosine, dot, rbf, laplacian, sigmoid, polynomial; or your own "
+        "as module:function, also from the current folder.",
     ),
 ]
 AsymmetricOption = Annotated[

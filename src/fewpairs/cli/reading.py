@@ -44,6 +44,7 @@ def query(
     as_json: JsonOption = False,
 ) -> None:
     """List the items most similar to one: its position or id, the similarity, the item."""
+    from fewpairs.factored.neighbors import how_many_candidates  # noqa: PLC0415
     from fewpairs.factored.storage import load, stored_similarity  # noqa: PLC0415
     from fewpairs.similarities.named import saved_similarity  # noqa: PLC0415
 
@@ -67,6 +68,8 @@ def query(
         if item is not None
         else found.nearest(item=text, k=k, rerank=rerank)
     )
+    candidates = how_many_candidates(found, k, rerank)
+    everyone = found.shape[1] - (item is not None and found.source.square)
     scores = "exact" if found.source.evaluates and rerank != 0 else "approximate"
     names = found.source.items if found.source.square else found.source.others
     if as_json:
@@ -77,15 +80,29 @@ def query(
             for name, value, at in listed
         ]
         facts = {"neighbours": rows, "evaluations": near.evaluations, "scores": scores}
+        facts |= {"candidates": min(candidates, everyone), "items": everyone}
         typer.echo(json.dumps(facts, ensure_ascii=False))
         return
     for name, at, value in zip(near.ids, near.indices, near.similarities, strict=True):
         shown = "" if names is None else f"\t{names.take([at])[0]}"
         typer.echo(f"{name}\t{value:.4f}{shown}")
+    spent = f"{near.evaluations:,} evaluation{'' if near.evaluations == 1 else 's'}"
+    if scores == "exact":
+        typer.echo(f"{spent}; {_looked_at(candidates, everyone)}", err=True)
+        return
     # Who has not asked for the factored scores should know how to get the others.
-    unasked = scores == "approximate" and rerank != 0
-    how = "; pass --similarity (or --vectors) for exact ones" if unasked else ""
-    typer.echo(f"{near.evaluations:,} evaluations; scores are {scores}{how}", err=True)
+    how = "" if rerank == 0 else "; pass --similarity (or --vectors) for exact ones"
+    typer.echo(f"{spent}; scores are {scores}{how}", err=True)
+
+
+def _looked_at(candidates: int, everyone: int) -> str:
+    """Say how far exact scores can be trusted to be those of the nearest."""
+    if candidates >= everyone:
+        return f"scores are exact, of all {everyone:,} items"
+    return (
+        f"the best of {candidates:,} candidates among {everyone:,}, scored exactly; nearer ones "
+        f"may be missed: --rerank {everyone} compares with all"
+    )
 
 
 def _imported(own: str, matrix: Path) -> Similarity:

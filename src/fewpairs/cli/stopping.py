@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fewpairs.errors import UnwritableError
+from fewpairs.errors import AsymmetryError, UnwritableError
 
 if TYPE_CHECKING:
     from fewpairs.oracle.oracle import Oracle
@@ -66,6 +66,9 @@ def kept_unless_done(oracle: Oracle, output: Path, vectors: Path | None) -> Iter
         kept = _keep(oracle, partial, inputs) or "there is nothing to keep."
         _tell_stop(oracle, kept)
         raise _exit(stop) from None
+    except AsymmetryError as error:
+        error.add_note(_after_asymmetry(oracle, partial))
+        raise
     except Exception as error:
         kept = _keep(oracle, partial, inputs)
         if kept:
@@ -110,6 +113,13 @@ def _keep(oracle: Oracle, partial: Path, inputs: dict[str, str]) -> str:
         left = " What an earlier run has kept there is as it was." if partial.exists() else ""
         return f"they are lost: {what}{left}"
     return f"they are kept in {partial}. The same command goes on from there."
+
+
+def _after_asymmetry(oracle: Oracle, partial: Path) -> str:
+    """Say that one order's values serve neither --asymmetric nor a function that is mended."""
+    if partial.exists():
+        return f"Delete {partial} before: what is in it would serve neither."
+    return f"The {_count(oracle)} before that are not kept, because they would serve neither."
 
 
 @contextmanager

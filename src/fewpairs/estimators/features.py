@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from fewpairs.arrays import FloatArray, RandomState
+from fewpairs.arrays import FloatArray, RandomState, is_whole
+from fewpairs.errors import InputError
 from fewpairs.estimators.reading import patient, read_items, tag_input
 from fewpairs.items.items import Items
 from fewpairs.oracle.journal.journal import JournalOption
@@ -154,6 +155,12 @@ class SimilarityFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         return self._features(columns, items)
 
     def _fit(self, items: Items) -> Oracle:
+        if not is_whole(self.n_components) or self.n_components < 1:
+            raise InputError(
+                f"n_components is {self.n_components!r}.",
+                "It is the number of landmarks that every item is compared with.",
+                "Pass a positive integer.",
+            )
         oracle = Oracle(
             items,
             self.similarity,

@@ -71,17 +71,19 @@ class Answers(Buying):
         -------
         Neighbors
             Named tuple ``(indices, similarities)``, best first; its attribute ``evaluations`` says
-            what it took, ``ids`` and ``texts`` what the indices stand for, `to_pandas` and
-            `to_polars` give all of it as a table.
+            what it took, ``predicted`` whether scores are the factored ones, ``ids`` and ``texts``
+            what the indices stand for; `to_pandas` and `to_polars` give all of it as a table.
         """
         own = None if index is None else one_position(index, self.shape[0], self.source.ids.left)
         before = self.evaluations
         with self._recording(journal) as matrix:
-            indices, similarities, spent = nearest(
+            indices, similarities, spent, predicted = nearest(
                 matrix, own, k, item=item, rerank=rerank, budget=budget
             )
             matrix.evaluations += spent
-        return self._found(indices, similarities, self.evaluations - before)
+        found = self._found(indices, similarities, self.evaluations - before)
+        found.predicted = predicted
+        return found
 
     def search(
         self,

@@ -17,6 +17,8 @@ from fewpairs.notebook.card import card
 _SHOWN, _TEXT = 10, 80
 #: Neighbours of several items that are printed one by one.
 _PRINTED = 100
+#: What is said of scores that no similarity has seen.
+_PREDICTED = "predicted, not evaluated"
 
 
 class _Neighbors(NamedTuple):
@@ -36,6 +38,8 @@ class Neighbors(_Neighbors, Tabular):
         It unpacks into these two.
     evaluations : int
         What it took to find them.
+    predicted : bool
+        Whether some of the similarities are the matrix's own, neither evaluated now nor known.
     recall : Recall or None
         The share of the true neighbours among them, where `search` was asked to state it.
 
@@ -50,6 +54,7 @@ class Neighbors(_Neighbors, Tabular):
 
     _with_texts: ClassVar[bool] = True
     evaluations: int = 0
+    predicted: bool = False
     recall: Recall | None = None
     _names: Names | None = None
     _items: Items | None = None
@@ -74,6 +79,7 @@ class Neighbors(_Neighbors, Tabular):
 
     def __repr__(self) -> str:
         stated = "" if self.recall is None else f"; {self.recall}"
+        stated += f"; {_PREDICTED}" if self.predicted else ""
         if self.indices.ndim > 1 and self.indices.size > _PRINTED:
             shape = "{:,} × {:,}".format(*self.indices.shape)
             return f"<neighbours {shape}, {self.evaluations:,} evaluations{stated}>"
@@ -130,6 +136,7 @@ class Neighbors(_Neighbors, Tabular):
         rows = [(f"{s:.3f}", name) for s, name in zip(table["similarity"], said, strict=True)]
         more = len(rows) - _SHOWN
         note = f"and {more:,} more: .to_pandas()" if more > 0 else ""
-        note = "; ".join(filter(None, [note, "" if self.recall is None else str(self.recall)]))
+        recall = "" if self.recall is None else str(self.recall)
+        note = "; ".join(filter(None, [note, recall, _PREDICTED if self.predicted else ""]))
         spent = f"{self.evaluations:,} evaluations" if self.evaluations else "no evaluations"
         return card(f"{len(rows):,} neighbours, {spent}", rows[:_SHOWN], note=note)

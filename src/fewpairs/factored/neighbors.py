@@ -25,11 +25,15 @@ _CANDIDATES, _FEWEST_CANDIDATES = 10, 50
 
 
 class Ranking(NamedTuple):
-    """The best places, their scores, and what it took beside exact scores that are kept."""
+    """The best places, their scores, and what it took beside exact scores that are kept.
+
+    Scores are `predicted` if some were neither evaluated nor known.
+    """
 
     indices: IntArray
     similarities: FloatArray
     spent: int = 0
+    predicted: bool = False
 
 
 def nearest(
@@ -50,7 +54,9 @@ def nearest(
         return _nearest_to_new(matrix, item, k, count)
     scores = scores_of(matrix, index)
     if not count:
-        return _best(scores, k)
+        best = _best(scores, k)
+        known = matrix.known_in_row(index, best.indices)
+        return best._replace(predicted=bool((best.similarities != known).any()))
     everyone = np.arange(len(scores))
     evaluate = partial(matrix.exactly, index)
     return reranked(scores, matrix.paid_in_row(index, everyone), k, count, evaluate)
@@ -149,7 +155,9 @@ def _nearest_within(
 def _nearest_to_new(matrix: Answers, item: Any, k: int, count: int) -> Ranking:
     scores, exact, spent = _scores_of_new(matrix, item)
     if not count:
-        return _best(scores, k)._replace(spent=spent)
+        best = _best(scores, k)
+        predicted_ones = best.similarities != exact[best.indices]
+        return best._replace(spent=spent, predicted=bool(predicted_ones.any()))
 
     def evaluate(places: IntArray) -> FloatArray:
         nonlocal spent

@@ -13,7 +13,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from fewpairs.errors import PARQUET, SPREADSHEETS, InputError, UnknownNameError, first_installed
+from fewpairs.errors import (
+    PARQUET,
+    SPREADSHEETS,
+    InputError,
+    UnknownNameError,
+    UnwritableError,
+    first_installed,
+)
 from fewpairs.files.writing import atomic, refuse_unwritable
 
 #: Names of columns and their cells; all columns are of the same length.
@@ -143,6 +150,12 @@ def _to_standard_output(columns: Columns) -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
+    except OSError as error:
+        raise UnwritableError(
+            f"standard output was not written: {error.strerror or error}.",
+            "A part of the table may be there.",
+            "Make room where it goes, or write to a file: -o pairs.csv.",
+        ) from error
 
 
 class _LineFeeds:

@@ -240,7 +240,7 @@ def _listed(ids: Any, count: int, what: str) -> list[Any]:
         # Of nanoseconds NumPy would make integers; those of whole microseconds are times.
         whole = ids.astype("datetime64[us]")
         ids = whole.tolist() if (whole == ids).all() else list(ids)
-    values = as_items(ids).values
+    values = as_items(ids, names=what).values
     names: list[Any] = values.tolist() if isinstance(values, np.ndarray) else list(values)
     if len(names) != count:
         raise InputError(

@@ -123,7 +123,7 @@ class Items:
         return "numbers" if all(isinstance(v, plain) for v in self.values) else "objects"
 
 
-def as_items(items: Any, *, records: bool = False) -> Items:
+def as_items(items: Any, *, records: bool = False, names: str | None = None) -> Items:
     """Make `Items` of what the user passed; refuse what has no order or no content.
 
     Parameters
@@ -136,6 +136,8 @@ def as_items(items: Any, *, records: bool = False) -> Items:
         A pandas index that tells all items apart, and does not just count them, comes along.
     records : bool, default=False
         Whether an item of a frame is a whole row, as a mapping from its columns to its values.
+    names : str, optional
+        What messages call these, where they are no items themselves but ids of some.
 
     Returns
     -------
@@ -161,7 +163,7 @@ def as_items(items: Any, *, records: bool = False) -> Items:
             "A similarity matrix needs at least one.",
             "Pass a non-empty sequence.",
         )
-    _refuse_missing(result)
+    _refuse_missing(result, names)
     return result
 
 
@@ -234,7 +236,7 @@ def _frame(frame: Any, *, records: bool) -> Any:
     )
 
 
-def _refuse_missing(items: Items) -> None:
+def _refuse_missing(items: Items, names: str | None) -> None:
     if isinstance(items.values, Stored):
         missing = items.values.missing()
     elif isinstance(items.values, list):
@@ -246,6 +248,13 @@ def _refuse_missing(items: Items) -> None:
     if missing:
         more = ", …" if len(missing) > _SHOWN_POSITIONS else ""
         places = ", ".join(map(str, missing[:_SHOWN_POSITIONS])) + more
+        if names is not None:
+            raise InputError(
+                f"{len(missing)} of {len(items)} {names} are missing (None or NaN): positions "
+                f"{places}.",
+                "A match is told by the ids of its two items.",
+                "Fill them, or leave ids out to get positions.",
+            )
         raise InputError(
             f"{len(missing)} of {len(items)} items are missing (None or NaN): positions {places}.",
             "A missing item has no similarity to anything.",

@@ -86,8 +86,15 @@ def stream_texts(path: Path, column: str | None = None) -> Iterator[Any]:
 
 
 def _streamed(reader: Reader, source: Source, column: str | None) -> Iterator[Any]:
+    empty = True
     with one_message(source):
-        yield from reader(source.path, column)
+        for text in reader(source.path, column):
+            empty = False
+            yield text
+    if empty:
+        raise InputError(
+            f"{source.name} has no rows.", "There is nothing to read.", "Check the file."
+        )
 
 
 def _reader_of(source: Source) -> Reader | None:

@@ -55,7 +55,7 @@ def csv_rows(source: Source, choose: Choose) -> Rows:
         reader = csv.reader(texts_only(file), delimiter=source.delimiter or default, strict=True)
         rows = (row for row in _well_quoted(reader, source) if row)  # a blank line is no row
         names = next(rows, [])
-        places = _places(choose(names), names) if names else []
+        places = _places(choose(names), names, source) if names else []
         for number, row in enumerate(rows, start=1):
             if len(row) > len(names):
                 raise InputError(
@@ -200,11 +200,14 @@ def _names(name: str, kind: Any) -> Iterator[str]:
         yield from _names(f"{name}.{inner.name}", inner.dtype)
 
 
-def _places(chosen: list[str], names: list[str]) -> list[int]:
+def _places(chosen: list[str], names: list[str], source: Source) -> list[int]:
     twice = next((name for name in chosen if names.count(name) > 1), None)
     if twice is not None:
-        message = f"its header has the column {twice!r} {names.count(twice)} times"
-        raise ValueError(message)
+        raise InputError(
+            f"the header of {source.name} has the column {twice!r} {names.count(twice)} times.",
+            "Which of them is meant cannot be told.",
+            "Give each column a name of its own.",
+        )
     return [names.index(name) for name in chosen]
 
 

@@ -9,7 +9,7 @@ import io
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO, cast
@@ -128,13 +128,32 @@ def one_message(source: Source) -> Iterator[None]:
     except READ_ERRORS as error:
         if isinstance(error, FewpairsError):
             raise
-        encoding = "UTF-8" if source.encoding == "utf-8" else source.encoding
         raise InputError(
             f"{source.name} cannot be read: {str(error).rstrip('. ')}.",
             "Nothing was evaluated.",
-            f"Text files are read as {encoding} (--encoding names another), .jsonl files hold one "
-            "object a line, .npy files numbers.",
+            _advice(error, source),
         ) from error
+
+
+def _advice(error: Exception, source: Source) -> str:
+    """Say what to do about a file that cannot be read."""
+    if isinstance(error, UnicodeError):
+        encoding = "UTF-8" if source.encoding == "utf-8" else source.encoding
+        said = f"Text files are read as {encoding}"
+        if _begins_as_utf_16(source):
+            return f"{said}, and this one begins as UTF-16 does: pass --encoding utf-16."
+        return f"{said}; --encoding names another."
+    if source.ending.startswith(".jsonl"):
+        return ".jsonl files hold one object a line: mend the file."
+    if source.ending == ".npy":
+        return ".npy files hold numbers, as numpy.save writes them."
+    return "Check the file."
+
+
+def _begins_as_utf_16(source: Source) -> bool:
+    with suppress(*READ_ERRORS), source.open_unpacked() as file:
+        return file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    return False
 
 
 def refuse_spreadsheet(source: Source) -> None:
@@ -152,7 +171,7 @@ def texts_only(lines: Iterable[str]) -> Iterator[str]:
     for number, line in enumerate(lines, start=1):
         if "\0" in line:
             message = f"line {number} has the character NUL, which no text has"
-            raise ValueError(message)
+            raise UnicodeError(message)
         yield line
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fewpairs.arrays import IntArray, is_whole
+from fewpairs.arrays import IntArray, is_number, is_whole
 from fewpairs.errors import (
     BudgetError,
     InputError,
@@ -61,20 +61,26 @@ def guides_of(oracle: Oracle, guide: Any) -> list[Guide]:
     return as_guides(guide, oracle.items, others, oracle.similarity, cosines=True)
 
 
-def evaluations_of(budget: float | str, everything: int, cost: Cost | None) -> int:
-    """Turn a budget into a number of evaluations, where all pairs take `everything`."""
+def evaluations_of(
+    budget: float | str, everything: int, cost: Cost | None, *, for_all: str | None = None
+) -> int:
+    """Turn a budget into a number of evaluations, where all pairs take `everything`.
+
+    `for_all` is how all pairs are asked for, if not by a budget of so many.
+    """
     if isinstance(budget, str):
         return evaluations_for(budget, cost)
     if is_whole(budget) and budget > 0:
         return int(budget)
     if isinstance(budget, (float, np.floating)) and 0 < budget < 1:
         return int(budget * everything)
-    raise BudgetError(
-        f"budget is {budget!r}.",
-        "It is what may be spent in all.",
+    advice = (
         "Pass a number of evaluations (a positive integer), or a share of all pairs (a float "
-        'between 0 and 1), or money ("5 USD", beside cost=).',
+        'between 0 and 1), or money ("5 USD", beside cost=).'
     )
+    if is_number(budget) and budget >= 1:  # 1.0 is neither one evaluation nor a share
+        advice += f" For all pairs pass {for_all or f'budget={everything}'}."
+    raise BudgetError(f"budget is {budget!r}.", "It is what may be spent in all.", advice)
 
 
 def check_rectangle(landmarks: Any, selection: Any) -> None:

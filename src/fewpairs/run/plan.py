@@ -11,7 +11,7 @@ from fewpairs.notebook import svg
 from fewpairs.notebook.card import card_of
 from fewpairs.parallel import format_bytes
 from fewpairs.run.pricing import Target
-from fewpairs.run.timing import format_seconds
+from fewpairs.run.timing import format_seconds, largest_sample
 from fewpairs.similarities.cost import Cost
 
 #: A plan that costs this share of all pairs might as well have all of them; and so might one of a
@@ -108,13 +108,21 @@ class Plan:
         return f"fewpairs.Oracle(items, similarity).columns(range({columns}))"
 
     def __str__(self) -> str:
-        return self.described(self.call_for_all_pairs)
+        return self.described(self.call_for_all_pairs, timing="timed=True")
 
     def _repr_html_(self) -> str:
         return card_of(str(self), svg.share(self.share))
 
-    def described(self, call: str) -> str:
-        """Write the plan for people; `call` is how they would ask for all pairs."""
+    def described(self, call: str, *, timing: str | None) -> str:
+        """Write the plan for people.
+
+        Parameters
+        ----------
+        call : str
+            How they would ask for all pairs.
+        timing : str or None
+            How they would ask for the time; None where they know it.
+        """
         items = f"{self.n_items:,} items"
         if self.n_others is not None:
             items = f"{self.n_items:,} items and of {self.n_others:,} others"
@@ -140,12 +148,23 @@ class Plan:
             )
             least = "at most " if self.method.price_is_most or self.target is not None else ""
             lines.insert(2, f"  cost         {least}{price}, where all pairs cost {everything}")
-        if self.seconds is not None:
-            lines.append(
-                f"  time         {about}about {format_seconds(self.seconds)}, judged by "
-                f"{self.sampled:,} timed evaluations"
-            )
+        lines += self._time(about, timing)
         return "\n".join([*lines, *self._offer(call)])
+
+    def _time(self, about: str, timing: str | None) -> list[str]:
+        """Say how long the run takes, and what finding that out has cost."""
+        spent = "" if self.cost is None else f", bought here for {self.cost.written(self.sampled)}"
+        if self.seconds is not None:
+            time = f"{about}about {format_seconds(self.seconds)}, judged by "
+            return [f"  time         {time}{self.sampled:,} timed evaluations{spent}"]
+        if self.sampled:
+            return [f"  time         unknown, after {self.sampled:,} timed evaluations{spent}"]
+        if timing is None:
+            return []
+        most = largest_sample(self.all_pairs)
+        price = "" if self.cost is None else f", {self.cost.written(most)}"
+        told = f"nothing was evaluated; {timing} makes up to {most:,} evaluations{price}"
+        return [f"  time         unknown: {told}"]
 
     def _offer(self, call: str) -> list[str]:
         """Say how to have all pairs, where they cost hardly more, or next to nothing."""

@@ -140,7 +140,7 @@ def plan(
     error_pairs: int | None = None,
     journal: JournalOption = None,
     n_jobs: int = 1,
-    timed: bool = True,
+    timed: bool | None = None,
     retry: int | None = None,
     timeout: float | None = None,
     on_error: WhenMissing | None = None,
@@ -157,8 +157,10 @@ def plan(
     error_pairs, journal, n_jobs, retry, timeout, on_error, on_nonfinite, cost, max_memory, \
     **options
         As for `approximate`; with an `Oracle`, what the timed sample buys is not paid for again.
-    timed : bool, default=True
-        Evaluate a few pairs, for about a tenth of a second, to tell the time.
+    timed : bool, optional
+        Evaluate a few pairs, for about a tenth of a second and never more than 20,000, to tell the
+        time. By default only where the similarity is declared `cheap` and no cost is known: of any
+        other nothing is evaluated unasked.
 
     Returns
     -------
@@ -170,10 +172,11 @@ def plan(
     >>> import numpy as np
     >>> import fewpairs as fp
     >>> identity = fp.Precomputed(np.eye(1000))
-    >>> print(fp.plan(range(1000), identity, landmarks=50, method="nystrom", timed=False))
+    >>> print(fp.plan(range(1000), identity, landmarks=50, method="nystrom"))
     nystrom: 50 landmarks of 1,000 items
       evaluations  50,775 (10.14% of all pairs), 2,000 of them for the error estimate
       memory       36.7 MB
+      time         unknown: nothing was evaluated; timed=True makes up to 10,010 evaluations
     """
     oracle = as_oracle(
         items,
@@ -200,6 +203,8 @@ def plan(
             guides=guides_of(oracle, guide),
         )
     jobs = count_jobs(n_jobs)
+    if timed is None:
+        timed = oracle.similarity.cheap and oracle.planner.cost is None
     if not timed:
         return settled
     before = oracle.evaluations

@@ -48,7 +48,9 @@ def size_for_one_step(
     n = min(price.oracle.shape)
     allowance = None
     if budget is not None:
-        most = evaluations_of(budget, planner.price_of_everything, planner.cost)
+        most = evaluations_of(
+            budget, planner.price_of_everything, planner.cost, for_all=f"landmarks={n} instead"
+        )
         count = fit_budget(price, most, n)
         allowance = most - price.beside(count)
     elif landmarks is None:

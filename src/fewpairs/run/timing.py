@@ -19,11 +19,16 @@ _SAMPLE_SECONDS, _SAMPLE_SHARE, _SMALLEST_SAMPLE, _LARGEST_SAMPLE = 0.05, 0.02, 
 _LONG = 5.0
 
 
+def largest_sample(all_pairs: int) -> int:
+    """Return how many evaluations a timed sample takes at the most."""
+    share = int(_SAMPLE_SHARE * all_pairs)
+    return min(_LARGEST_SAMPLE, max(_SMALLEST_SAMPLE, share), all_pairs)
+
+
 def seconds_per_evaluation(oracle: Oracle) -> float | None:
     """Time growing blocks; the fastest was disturbed least. None if every pair was known."""
     n, planner = min(oracle.shape), oracle.planner
-    share = int(_SAMPLE_SHARE * planner.price_of_everything)
-    most = oracle.evaluations + min(_LARGEST_SAMPLE, max(_SMALLEST_SAMPLE, share))
+    most = oracle.evaluations + largest_sample(planner.price_of_everything)
     oracle.block([0], [n - 1])  # a first call may load or compile something, which is not timed
     rates = []
     passed, row, side = 0.0, 0, 1

@@ -59,12 +59,15 @@ class Metric(NamedTuple):
         Which of the constants it depends on; files keep these.
     unit : bool
         Whether vectors are scaled to length one first; a zero vector stays zero.
+    value_range : (float, float) or None
+        Between which values all lie, whatever the vectors; None where there are no such.
     """
 
     quantity: Quantity
     value: Callable[[FloatArray, Constants], npt.ArrayLike]
     parameters: tuple[str, ...] = ()
     unit: bool = False
+    value_range: tuple[float, float] | None = None
 
 
 def _dots(left: Any, right: Any) -> FloatArray:
@@ -170,11 +173,20 @@ CITY_BLOCK = Quantity(
 
 #: Every metric that has a name. A new one is one more row, also from outside of fewpairs.
 METRICS: dict[str, Metric] = {
-    "cosine": Metric(DOT, lambda t, _: t, unit=True),
+    "cosine": Metric(DOT, lambda t, _: t, unit=True, value_range=(-1.0, 1.0)),
     "dot": Metric(DOT, lambda t, _: t),
-    "rbf": Metric(SQUARED_DISTANCE, lambda d, c: np.exp(-c.gamma * d), ("gamma",)),
-    "laplacian": Metric(CITY_BLOCK, lambda d, c: np.exp(-c.gamma * d), ("gamma",)),
-    "sigmoid": Metric(DOT, lambda t, c: np.tanh(c.gamma * t + c.coef0), ("gamma", "coef0")),
+    "rbf": Metric(
+        SQUARED_DISTANCE, lambda d, c: np.exp(-c.gamma * d), ("gamma",), value_range=(0.0, 1.0)
+    ),
+    "laplacian": Metric(
+        CITY_BLOCK, lambda d, c: np.exp(-c.gamma * d), ("gamma",), value_range=(0.0, 1.0)
+    ),
+    "sigmoid": Metric(
+        DOT,
+        lambda t, c: np.tanh(c.gamma * t + c.coef0),
+        ("gamma", "coef0"),
+        value_range=(-1.0, 1.0),
+    ),
     "polynomial": Metric(
         DOT, lambda t, c: (c.gamma * t + c.coef0) ** c.degree, ("gamma", "coef0", "degree")
     ),

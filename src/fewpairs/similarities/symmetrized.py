@@ -41,7 +41,7 @@ class Symmetrized(Similarity):
         self.block_size = _for_both_orders(base.block_size)
         self.takes_vectors = base.takes_vectors
         self.takes_records = base.takes_records
-        self.cheap = base.cheap
+        self.cheap, self.value_range = base.cheap, base.value_range
         self.diagonal = base.diagonal
         self.patience, self.cost = base.patience, base.cost
         self.evaluations_per_entry = 2 * base.evaluations_per_entry

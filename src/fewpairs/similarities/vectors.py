@@ -93,6 +93,11 @@ class VectorSimilarity(Similarity):
         return {name: getattr(self, name) for name in METRICS[self.metric].parameters}
 
     @property
+    def value_range(self) -> tuple[float, float] | None:  # type: ignore[override]
+        """Between which values all lie; None where that depends on the vectors."""
+        return self._metric.value_range
+
+    @property
     def identity(self) -> str | None:
         """The fingerprint; a function of one's own needs a name and a version."""
         return self.fingerprint if self._identified else None

@@ -59,6 +59,7 @@ class WordMover(Similarity):
     symmetric = True
     symmetry_proven = True
     diagonal = 1.0
+    value_range = (0.0, 1.0)
     #: Tall blocks of a few landmarks: their tables of ground distances serve the whole corpus.
     block_size = (2**20, 8)
 

@@ -155,8 +155,8 @@ class Documents:
                 f"{len(gone)} of {len(self)} documents have no known word (positions {places}); "
                 f"{n_unknown:,} tokens in all are not in the vocabulary of {len(self.vectors):,}.",
                 "Nothing can be moved from or to an empty document.",
-                'Pass empty="far" to keep them at the largest distance, or empty="drop"; or check '
-                "the tokenizer (case, language) against the vectors.",
+                'Pass empty="far" to keep them at the largest distance, or leave them out '
+                "before; or check the tokenizer (case, language) against the vectors.",
             )
         if len(gone) == len(self):
             raise InputError(

@@ -148,6 +148,18 @@ class WordVectors:
                 "Leave the words out, or repair their vectors.",
             )
 
+    def similarity(self, a: str, b: str) -> float:
+        """Return the cosine of two words' vectors, 0 beside a zero one; KeyError if one has none.
+
+        Examples
+        --------
+        >>> round(WordVectors(["ape", "bee"], [[1.0, 0.0], [3.0, 4.0]]).similarity("ape", "bee"), 3)
+        0.6
+        """
+        left, right = (np.asarray(self[word], dtype=np.float64) for word in (a, b))
+        lengths = float(np.linalg.norm(left) * np.linalg.norm(right))
+        return float(left @ right) / max(lengths, float(np.finfo(float).tiny))
+
     def most_similar(self, word: str | npt.ArrayLike, k: int = 10) -> list[tuple[str, float]]:
         """Return the k words with the largest cosine, best first.
 

@@ -8,6 +8,9 @@ from fewpairs.arrays import BoolArray, FloatArray, is_number
 from fewpairs.errors import InputError
 from fewpairs.oracle.oracle import Oracle
 
+#: How far beyond its range a value may lie by rounding, as a cosine of long vectors does.
+_ROUNDING = 1e-9
+
 
 class Threshold(NamedTuple):
     """Where matches begin.
@@ -56,7 +59,7 @@ class Threshold(NamedTuple):
         if not self.above:
             refuse_incomparable(oracle)
         low, high = similarity.value_range or (self.at, self.at)
-        if not low <= self.at <= high:
+        if not low - _ROUNDING <= self.at <= high + _ROUNDING:
             raise InputError(
                 f"the threshold is {self.at:g}, and {similarity.name} lies between {low:g} and "
                 f"{high:g}.",
