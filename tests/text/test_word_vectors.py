@@ -189,6 +189,14 @@ def test_similar_words():
     table = fp.WordVectors(["a", "b", "c"], [[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]])
     assert [w for w, _ in table.most_similar("a", k=5)] == ["b", "c"]
     assert table.most_similar([0.0, 2.0], k=1)[0] == ("c", pytest.approx(1.0))
+    for word, cosine in table.most_similar("a", k=5):
+        assert table.similarity("a", word) == table.similarity(word, "a") == pytest.approx(cosine)
+    assert table.similarity("a", "a") == pytest.approx(1.0)
+    with pytest.raises(KeyError):
+        table.similarity("a", "unheard")
+    assert fp.WordVectors(["a", "z"], [[1.0], [0.0]]).similarity("a", "z") == 0
+    with pytest.raises(KeyError):
+        table["zebra"]
 
 
 def test_an_unknown_word_is_told_with_those_that_are_spelled_nearly_so():
@@ -207,15 +215,6 @@ def test_an_unknown_word_is_told_with_those_that_are_spelled_nearly_so():
     for word in ("zebra", ""):
         with pytest.raises(fp.errors.UnknownWordError, match="word in vectors"):
             table.most_similar(word)
-
-    for word, cosine in table.most_similar("a", k=5):
-        assert table.similarity("a", word) == table.similarity(word, "a") == pytest.approx(cosine)
-    assert table.similarity("a", "a") == pytest.approx(1.0)
-    with pytest.raises(KeyError):
-        table.similarity("a", "unheard")
-    assert fp.WordVectors(["a", "z"], [[1.0], [0.0]]).similarity("a", "z") == 0
-    with pytest.raises(KeyError):
-        table["zebra"]
 
 
 def test_a_byte_order_mark_is_no_part_of_a_word(tmp_path):
