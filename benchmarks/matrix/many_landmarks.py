@@ -39,8 +39,8 @@ TEXT = """\
 CPU seconds of one thread beside the similarity, shortest of {repeat}. "Rival" is the published
 method with as many landmarks s, SMS-Nyström or, where the matrix is not symmetric, SiCUR; at equal
 evaluations it has as many landmarks as what the default has spent pays for. Evaluations in per
-cent of all pairs; relative errors on 300 rows. TWITTER is exp(−WMD/5) of all tweets; tanh and one
-way (not symmetric) are made from random vectors.
+cent of all pairs; relative errors on 300 rows. TWITTER is exp(−WMD/5) of 2,830 different tweets
+with two known words or more; tanh and one way (not symmetric) are made from random vectors.
 
 {table}
 """

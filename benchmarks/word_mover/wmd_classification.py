@@ -170,9 +170,11 @@ def run(
 
 def show(kept: Kept, *, quick: bool) -> str:
     """Write the page; cells of sets that were not run stay, and are marked."""
-    name = "wmd-classification"
-    text = written(kept) if quick else with_earlier(written(kept, published(name)), name)
-    publish(name, text, quick=quick)
+    text = written(kept)
+    if not quick:
+        name = "wmd-classification"
+        text = with_earlier(written(kept, published(name)), name)
+    publish("wmd-classification", text, quick=quick)
     return text
 
 
