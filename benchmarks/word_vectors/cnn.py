@@ -6,9 +6,8 @@ length, because frequent words would drown the others. Filters of widths 3, 4 an
 over the text, dropout, five epochs; macro F1 on the test part, means and ranges of seeds. Texts are
 whole unless --length cuts them. Of 100 dimensions the vectors derived from GloVe stand beside the
 others, though they come from a far larger corpus. WebKB's texts are stemmed, as the data have them,
-so that many of their words have no vector. Needs PyTorch. Writes docs/tables/word-cnn.md, or
-docs/tables/word-cnn-cut.md where texts are cut. Takes about seven minutes on one core, vectors and
-two seeds; what is done is kept beside the vectors, and a run that was stopped goes on there.
+so that many of their words have no vector. Needs PyTorch. Writes docs/tables/word-cnn.md, unless
+texts are cut. Takes about seven minutes on one core, vectors of ours and two seeds; what is done is kept beside the vectors, and a run that was stopped goes on there.
 
     FEWPAIRS_DATA=… python -m benchmarks.word_vectors.cnn FOLDER [--quick] [--length 100]
         [--dimensions 100 200 300] [--sets Subj WebKB Amazon] [--seeds 2]
@@ -155,10 +154,7 @@ def main() -> None:
     cut = "whole texts" if options.length is None else f"texts of {options.length} words at most"
     text = f"Seeds: {seeds}; {cut}.\n\n{table(headings, lines)}\n"
     whole = titles == list(quality.CLASSIFICATION)
-    if options.length is None:
-        publish("word-cnn", text, quick=options.quick or not whole)
-    else:
-        publish("word-cnn-cut", text, quick=options.quick or not whole)
+    publish("word-cnn", text, quick=options.quick or not whole or options.length is not None)
 
 
 if __name__ == "__main__":
