@@ -7,7 +7,8 @@ over the text, dropout, five epochs; macro F1 on the test part, means and ranges
 whole unless --length cuts them. Of 100 dimensions the vectors derived from GloVe stand beside the
 others, though they come from a far larger corpus. WebKB's texts are stemmed, as the data have them,
 so that many of their words have no vector. Needs PyTorch. Writes docs/tables/word-cnn.md, unless
-texts are cut. Takes about seven minutes on one core, vectors of ours and two seeds; what is done is kept beside the vectors, and a run that was stopped goes on there.
+texts are cut. Takes about seven minutes on one core, vectors of ours and two seeds; what is done is
+kept beside the vectors, and a run that was stopped goes on there.
 
     FEWPAIRS_DATA=… python -m benchmarks.word_vectors.cnn FOLDER [--quick] [--length 100]
         [--dimensions 100 200 300] [--sets Subj WebKB Amazon] [--seeds 2]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from fewpairs.candidates import most_similar, nearby, nearest
+from fewpairs.candidates.cells import Cells, Probes
 
 RNG = np.random.default_rng(0)
 
@@ -108,3 +109,10 @@ def test_the_number_of_pairs_decides_whether_all_are_computed(monkeypatch):
         monkeypatch.setattr(nearest, "EXACT_UP_TO", limit)
         most_similar(vectors(9), vectors(9), 5, RNG, square=True)
         assert len(asked) == times
+
+
+def test_the_home_of_a_row_is_its_best_cell():
+    rows = vectors(500, 4)
+    cells = Cells.of(rows, np.random.default_rng(0))
+    probes = Probes(rows, cells, 3, each=True)
+    np.testing.assert_array_equal(probes.home, np.argmax(rows @ cells.means.T, axis=1))

@@ -316,3 +316,16 @@ def test_thresholds_that_no_vectors_reach_are_refused(metric, ends):
     assert len(fp.find_pairs(vectors, similarity, above=low)) == 3
     # A threshold may be a value that was computed, and a little too large by rounding.
     assert len(fp.find_pairs(vectors, similarity, above=high + 1e-15)) == 0
+
+
+def test_who_computes_something_else_has_no_range_of_vectors():
+    class Percent(fp.VectorSimilarity):
+        def block(self, left, right):
+            return 100 * super().block(left, right)
+
+        def aligned(self, left, right):
+            return 100 * super().aligned(left, right)
+
+    found = fp.find_pairs([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0]], Percent("cosine"), above=90)
+    assert found.left.tolist() == [0]
+    assert fp.VectorSimilarity("cosine").value_range == (-1.0, 1.0)

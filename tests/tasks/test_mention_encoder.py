@@ -164,3 +164,62 @@ def test_nothing_is_overwritten_and_a_stopped_training_leaves_nothing(folder, tm
     with pytest.raises(StoppedError, match="epoch 1"):
         taught(folder, tmp_path / "made", progress=lambda done, planned: done < 2)
     assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize("contexts", [["the red one sat"], [["the", None]], "the red", iter(())])
+def test_texts_that_are_no_words_are_refused(folder, contexts):
+    with pytest.raises(InputError, match="context"):
+        fp.mention_vectors(contexts, [(0, 0, 1)], folder)
+
+
+@pytest.mark.parametrize("mention", [(0, 1), None, 5])
+def test_a_mention_that_is_no_place_is_refused(folder, mention):
+    with pytest.raises(InputError, match="mention 0"):
+        fp.mention_vectors([["the", "red"]], [mention], folder)
+
+
+def test_an_encoder_that_would_learn_nothing_is_refused(folder, tmp_path):
+    contexts, mentions, clusters, labels = made()
+    given = {"base": folder, "topics": labels, "random_state": 0}
+    with pytest.raises(InputError, match="no two mentions of one cluster were read together"):
+        fp.finetune_mention_encoder(
+            contexts, mentions, clusters, output=tmp_path / "a", contexts_at_once=1, **given
+        )
+    with pytest.raises(InputError, match="Pass an integer from 0 to 1"):
+        fp.finetune_mention_encoder(
+            contexts, mentions, clusters, output=tmp_path / "b", frozen_layers=2, **given
+        )
+    one = [0 if topic else cluster for cluster, topic in zip(clusters, labels, strict=True)]
+    with pytest.raises(InputError, match="of a topic are of one cluster"):
+        fp.finetune_mention_encoder(
+            contexts, mentions, one, output=tmp_path / "c", validation=[1], **given
+        )
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_training(folder, tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    for output in (tmp_path / "link", "/proc/mine", tmp_path / ("a" * 300), "a\0b"):
+        with pytest.raises(UnwritableError, match=r"link|cannot be written"):
+            taught(folder, output, progress=lambda *_: pytest.fail("it was trained"))
+
+
+def test_weights_in_half_precision_and_damaged_ones(folder, tmp_path):
+    import shutil
+
+    from transformers import AutoModel
+
+    half = tmp_path / "half"
+    shutil.copytree(folder, half)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        AutoModel.from_pretrained(folder).bfloat16().save_pretrained(half)
+    text = [["the", "red", "one", "sat"]]
+    vectors = fp.mention_vectors(text, [(0, 1, 3)], half)
+    whole = fp.mention_vectors(text, [(0, 1, 3)], folder)
+    assert np.abs(vectors - whole).max() < 0.1
+    weights = half / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:500])
+    with pytest.raises(InputError, match="no model that can be read"):
+        fp.mention_vectors(text, [(0, 1, 3)], half)

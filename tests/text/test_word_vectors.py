@@ -192,6 +192,9 @@ def test_similar_words():
     for word, cosine in table.most_similar("a", k=5):
         assert table.similarity("a", word) == table.similarity(word, "a") == pytest.approx(cosine)
     assert table.similarity("a", "a") == pytest.approx(1.0)
+    for size in (1e300, 1e-300):
+        far = fp.WordVectors(["a", "b"], [[size, size], [size, 0.0]])
+        assert far.similarity("a", "b") == pytest.approx(0.5**0.5)
     with pytest.raises(KeyError):
         table.similarity("a", "unheard")
     assert fp.WordVectors(["a", "z"], [[1.0], [0.0]]).similarity("a", "z") == 0

@@ -203,6 +203,12 @@ def plan(
             guides=guides_of(oracle, guide),
         )
     jobs = count_jobs(n_jobs)
+    if timed is not None and not isinstance(timed, bool):
+        raise InputError(
+            f"timed is {timed!r}.",
+            "It says whether evaluations are made to time them.",
+            "Pass True or False, or leave it out.",
+        )
     if timed is None:
         timed = oracle.similarity.cheap and oracle.planner.cost is None
     if not timed:

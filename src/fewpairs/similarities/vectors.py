@@ -95,6 +95,9 @@ class VectorSimilarity(Similarity):
     @property
     def value_range(self) -> tuple[float, float] | None:  # type: ignore[override]
         """Between which values all lie; None where that depends on the vectors."""
+        own = type(self)
+        if own.block is not VectorSimilarity.block or own.aligned is not VectorSimilarity.aligned:
+            return None  # who computes something else may have another range
         return self._metric.value_range
 
     @property

@@ -157,8 +157,10 @@ class WordVectors:
         0.6
         """
         left, right = (np.asarray(self[word], dtype=np.float64) for word in (a, b))
+        # Squares of 1e200 and of 1e-200 are beyond what a number can hold.
+        left, right = (side / (np.abs(side).max(initial=0.0) or 1.0) for side in (left, right))
         lengths = float(np.linalg.norm(left) * np.linalg.norm(right))
-        return float(left @ right) / max(lengths, float(np.finfo(float).tiny))
+        return float(left @ right) / (lengths or 1.0)
 
     def most_similar(self, word: str | npt.ArrayLike, k: int = 10) -> list[tuple[str, float]]:
         """Return the k words with the largest cosine, best first.

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from safetensors import SafetensorError
 
 from fewpairs.arrays import IntArray, SingleArray, is_whole
 from fewpairs.errors import InputError, MissingExtraError
@@ -90,14 +91,14 @@ def read_encoder(model: str | Path, feature: str) -> tuple[Any, Any]:
         raise MissingExtraError("transformers", "transformers", feature) from error
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(model, local_files_only=True)
-        network = transformers.AutoModel.from_pretrained(model, local_files_only=True).eval()
-    except (OSError, ValueError) as error:
+        network = transformers.AutoModel.from_pretrained(model, local_files_only=True)
+    except (OSError, ValueError, SafetensorError) as error:
         raise InputError(
             f"there is no model that can be read at {str(model)!r}.",
             "Nothing is downloaded.",
             "Pass a folder with config.json, weights and tokenizer files.",
         ) from error
-    return tokenizer, network
+    return tokenizer, network.float().eval()  # some are stored in half precision
 
 
 def longest(tokenizer: Any, network: Any) -> int:
@@ -121,6 +122,7 @@ def checked_mentions(
     contexts: Any, mentions: Any, heads: Any = None, head_words: Any = None
 ) -> IntArray:
     """Return context, first token, token after the last, and head of each mention."""
+    _refuse_unsplit(contexts)
     for name, given in (("heads", heads), ("head_words", head_words)):
         if given is not None and len(given) != len(mentions):
             raise InputError(
@@ -130,16 +132,36 @@ def checked_mentions(
             )
     found = np.empty((len(mentions), 4), dtype=np.int64)
     for m, mention in enumerate(mentions):
-        context, start, end = mention
+        try:
+            context, start, end = mention
+        except (TypeError, ValueError):
+            context = start = end = -1
         head = end - 1 if heads is None else heads[m]
         fits = all(is_whole(place) for place in (context, start, end, head))
         fits = fits and 0 <= context < len(contexts)
         if not fits or not 0 <= start <= head < end <= len(contexts[context]):
             raise InputError(
-                f"mention {m} is {tuple(mention)!r}, with the head {head!r}.",
+                f"mention {m} is {mention!r}, with the head {head!r}.",
                 f"There are {len(contexts)} contexts, and a mention is in one of them, with its "
                 "head.",
                 "Pass (context, first token, token after the last), counted from 0.",
             )
         found[m] = context, start, end, head
     return found
+
+
+def _refuse_unsplit(contexts: Any) -> None:
+    """Refuse texts that are no tokens: of a string the letters would be read as such."""
+    if isinstance(contexts, (str, bytes)) or not hasattr(contexts, "__len__"):
+        raise InputError(
+            f"contexts are a {type(contexts).__name__}.",
+            "They are texts in tokens, of which mentions name some.",
+            "Pass a list of lists of words.",
+        )
+    for k, context in enumerate(contexts):
+        if isinstance(context, (str, bytes)) or not all(isinstance(t, str) for t in context):
+            raise InputError(
+                f"context {k} is {str(context)[:60]!r}, not a list of words.",
+                "A mention names the first token and the one after its last.",
+                "Split it into words, for example text.split().",
+            )

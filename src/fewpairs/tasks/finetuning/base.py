@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from safetensors import SafetensorError
+
 from fewpairs.arrays import is_whole
 from fewpairs.errors import InputError, MissingExtraError, UnwritableError
 
@@ -91,14 +93,15 @@ def _quiet(transformers: Any) -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def freeze(network: Any, layers: Any) -> None:
-    """Keep embeddings and the lowest layers as they are; 0 keeps nothing."""
+def freeze(network: Any, layers: Any, *, taught: int = 0) -> None:
+    """Keep embeddings and the lowest layers as they are, 0 of them or more; some must learn."""
     stack = _layers(network)
-    if not is_whole(layers) or layers < 0 or layers > len(stack):
+    most = max(len(stack) - taught, 0)
+    if not is_whole(layers) or layers < 0 or layers > most:
         raise InputError(
             f"frozen_layers is {layers!r}.",
             f"The encoder has {len(stack)} layers that could be found.",
-            f"Pass an integer from 0 to {len(stack)}.",
+            f"Pass an integer from 0 to {most}.",
         )
     if layers:
         for part in (network.base_model.get_input_embeddings(), *stack[:layers]):
@@ -119,6 +122,27 @@ def _layers(network: Any) -> list[Any]:
 def refuse_existing(output: Path) -> None:
     """Refuse a place where no folder can be made, before anything is computed."""
     parent = output.absolute().parent
+    try:
+        _refuse_taken(output, parent)
+        with tempfile.TemporaryDirectory(dir=parent, prefix=f".{output.name[:40]}."):
+            pass  # it could be made
+    except (OSError, ValueError) as error:
+        if isinstance(error, UnwritableError):
+            raise
+        raise UnwritableError(
+            f"{str(output)!r} cannot be written: {getattr(error, 'strerror', None) or error}.",
+            "A model that cannot be saved would be lost.",
+            "Choose another place.",
+        ) from error
+
+
+def _refuse_taken(output: Path, parent: Path) -> None:
+    if output.is_symlink():
+        raise UnwritableError(
+            f"{str(output)!r} is a link.",
+            "A folder is put in its place as a whole.",
+            "Pass the folder that it leads to, or a new name.",
+        )
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise UnwritableError(
             f"{str(output)!r} is there already.",
@@ -154,15 +178,15 @@ def save(
             tokenizer.save_pretrained(unfinished)
         unfinished.chmod(0o755)
         unfinished.replace(output)  # which is not there, or is empty
-    except OSError as error:
+    except (OSError, SafetensorError) as error:
         raise _unwritten(output, error) from error
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
 
 
-def _unwritten(output: Path, error: OSError) -> UnwritableError:
+def _unwritten(output: Path, error: Exception) -> UnwritableError:
     return UnwritableError(
-        f"{str(output)!r} was not written: {error.strerror or error}.",
+        f"{str(output)!r} was not written: {getattr(error, 'strerror', None) or error}.",
         "Nothing is left of the attempt.",
         "Make room or choose another place, and train again with the same random_state.",
     )

@@ -145,6 +145,12 @@ def finetune_mention_encoder(
                 "The encoder learns, and is judged, by mentions that belong together.",
                 "Pass mentions of which some refer to the same thing, and their topics.",
             )
+    if aside.any() and not _apart(groups[aside], numbers[aside]):
+        raise InputError(
+            f"all {int(aside.sum())} mentions in validation of a topic are of one cluster.",
+            "The encoder is judged by how it tells clusters of a topic apart.",
+            "Put topics aside that have several clusters.",
+        )
     folder = Path(output)
     refuse_existing(folder)
     need_libraries("finetune_mention_encoder")
@@ -155,7 +161,7 @@ def finetune_mention_encoder(
     schedule = taught.Schedule(epochs, patience, learning_rate, contexts_at_once, negatives)
     with own_randomness(int(rng.integers(2**62))):
         tokenizer, network = read_encoder(base, "finetune_mention_encoder")
-        freeze(network, frozen_layers)
+        freeze(network, frozen_layers, taught=1)
         network.get_input_embeddings().requires_grad_(requires_grad=False)
         held = everyone.of(aside) if aside.any() else None
         training = taught.MentionTraining(tokenizer, network, schedule, everyone.of(~aside), held)
@@ -182,3 +188,10 @@ def _aside(topics: list[Any], validation: Any) -> BoolArray:
 def _together(clusters: Any, topics: Any) -> bool:
     """Whether two mentions of one topic are of one cluster."""
     return len(set(zip(clusters.tolist(), topics.tolist(), strict=True))) < len(clusters)
+
+
+def _apart(clusters: Any, topics: Any) -> bool:
+    """Whether two mentions of one topic are of different clusters."""
+    return len(set(zip(clusters.tolist(), topics.tolist(), strict=True))) > len(
+        set(topics.tolist())
+    )

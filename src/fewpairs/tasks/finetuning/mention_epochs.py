@@ -12,7 +12,7 @@ import torch
 from scipy.sparse.csgraph import connected_components
 
 from fewpairs.arrays import FloatArray, IntArray, SingleArray
-from fewpairs.errors import FewpairsError, StoppedError
+from fewpairs.errors import FewpairsError, InputError, StoppedError
 from fewpairs.oracle.progress import Progress
 from fewpairs.similarities.transformers.mention_pairs import Mentions, average_precision
 from fewpairs.similarities.transformers.mention_vectors import longest
@@ -141,12 +141,12 @@ class MentionTraining:
         for contexts in batches_of(self._groups, self._schedule.contexts_at_once, rng):
             here = self._train.of(np.isin(self._train.places[:, 0], contexts))
             loss = self._loss(here, contexts)
+            self._optimizer.zero_grad()
             if loss is not None:
-                self._optimizer.zero_grad()
                 loss.backward()
                 torch.nn.utils.clip_grad_norm_(self._network.parameters(), _LONGEST_STEP)
-                self._optimizer.step()
                 losses.append(loss.item())
+            self._optimizer.step()  # changes nothing without a gradient
             self._rate.step()
             if losses and not math.isfinite(losses[-1]):
                 raise FewpairsError(
@@ -160,7 +160,14 @@ class MentionTraining:
                     "Nothing was written.",
                     "Train again with the same random_state to come to the same point.",
                 )
-        return float(np.mean(losses)) if losses else math.nan
+        if not losses:
+            raise InputError(
+                f"in epoch {epoch + 1} no two mentions of one cluster were read together.",
+                f"{self._schedule.contexts_at_once} contexts are read at once, and nothing was "
+                "learnt from them; nothing was written.",
+                "Pass a larger contexts_at_once.",
+            )
+        return float(np.mean(losses))
 
     def _loss(self, mentions: Taught, contexts: IntArray) -> Any:
         """Return the cross-entropy of all pairs of a topic; None where none is of one cluster."""

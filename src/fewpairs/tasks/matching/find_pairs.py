@@ -109,7 +109,7 @@ def find_pairs(
         where the similarity itself does not say: see `fewpairs.similarity`.
     max_memory : int or str, optional
         Bytes, or a text such as "4 GB": whatever would take more is refused before anything is
-        spent; see `fewpairs.max_memory`.
+        spent on it (blind pairs once it is known how many); see `fewpairs.max_memory`.
 
     Returns
     -------

@@ -129,7 +129,8 @@ class Found(Tabular, Paged):
         if cost is None:
             return told
         made = self.evaluations - self.looked_up
-        return f"{told}{',' * bool(told)} for {cost.written(made)}"
+        comma = "," if told else ""
+        return f"{told}{comma} for {cost.written(made)}"
 
     @property
     def left_ids(self) -> Any:

@@ -176,9 +176,9 @@ def plan_pairs(
     universe = Universe(n, m, square=square, symmetric=square and symmetric)
     if universe.size == 0:
         raise InputError(
-            f"{n} items have no pairs." if square else f"{n} and {m} items have no pairs.",
+            f"{n} items have no pairs.",
             "A plan says what it costs to find those that match.",
-            "Pass two items or more, or one of each set.",
+            "Pass two items or more.",
         )
     if (matches or 0) > universe.size:
         raise InputError(
