@@ -152,7 +152,8 @@ def test_a_search_that_would_pass_the_ceiling_is_refused_before_it_pays():
                 max_memory="5 MB",
                 **more,
             )
-        assert len(counter.asked) < 20  # the candidate, and a few in both orders
+        # Of an audit the candidate, and a few in both orders.
+        assert len(counter.asked) < (20 if more else 1)
 
 
 @pytest.mark.parametrize("symmetric", [True, False])

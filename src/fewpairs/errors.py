@@ -289,6 +289,10 @@ class NothingLearntWarning(FewpairsWarning):
     """A model that was trained ranks the pairs that were put aside no better than chance."""
 
 
+class MentionsCutWarning(FewpairsWarning):
+    """Mentions lie beyond what an encoder reads of their contexts."""
+
+
 class NeighborsCutWarning(FewpairsWarning):
     """More neighbours were asked for than there are other items."""
 

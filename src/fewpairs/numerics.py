@@ -12,8 +12,8 @@ import scipy.sparse as sp
 
 from fewpairs.arrays import BoolArray, FloatArray, IntArray
 
-#: Keys that are looked up at a time: some megabytes of temporary arrays.
-_AT_A_TIME = 2**20
+#: Pairs of a long list that are looked up or asked for at a time: some megabytes meanwhile.
+PAIRS_AT_A_TIME = 2**20
 #: So many values are put in order at once, in place of being counted again.
 _FEW_TO_ORDER = 2**20
 
@@ -67,7 +67,7 @@ def contains(keys: IntArray, wanted: IntArray) -> BoolArray:
     """Say which of `wanted` are among `keys`, which are in order."""
     found = np.zeros(len(wanted), dtype=bool)
     if len(keys):
-        for part in parts(len(wanted), _AT_A_TIME):
+        for part in parts(len(wanted), PAIRS_AT_A_TIME):
             place = np.minimum(np.searchsorted(keys, wanted[part]), len(keys) - 1)
             found[part] = keys[place] == wanted[part]
     return found

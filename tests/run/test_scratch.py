@@ -216,6 +216,9 @@ def test_what_cannot_be_is_refused_before_anything_is_paid(points, tmp_path, mon
         run(points, method="sms", max_memory=CEILING, scratch=tmp_path)
     with pytest.raises(InputError, match="there is a guide"):
         run(points, guide=points, max_memory=CEILING, scratch=tmp_path)
+    # Its columns would fit, and what is made of them does not: on disk it cannot go on either.
+    with pytest.raises(MemoryCeilingError):
+        run(points, method="sms", max_memory="60 MB", scratch=tmp_path)
     with pytest.raises(InputError, match="no folder"):
         run(points, method="nystrom", max_memory=CEILING, scratch=tmp_path / "none")
     with pytest.raises(MemoryCeilingError):

@@ -230,3 +230,28 @@ def test_a_ready_similarity_by_its_name():
     assert fp.approximate(["a", "b"], "levenshtein", landmarks=1).shape == (2, 2)
     with pytest.raises(UnknownNameError, match='Did you mean "levenshtein"'):
         fp.find_pairs(["a", "b"], "levenstein", above=0.9)
+
+
+@pytest.mark.parametrize(
+    "ends", [1.0, (1.0, 0.0), (0.0, "one"), (0.0, 0.5, 1.0), (float("nan"), 1.0)]
+)
+def test_a_range_that_is_none_is_refused(ends):
+    class Ranged(fp.Similarity):
+        name, symmetric, value_range = "ranged", True, ends
+
+        def pair(self, a, b):
+            return 1.0
+
+    with pytest.raises(InputError, match="value_range is"):
+        fp.find_pairs(range(5), Ranged(), above=0.5)
+
+
+def test_a_range_may_be_open():
+    class Ranged(fp.Similarity):
+        name, symmetric, value_range = "ranged", True, (0.0, float("inf"))
+
+        def pair(self, a, b):
+            return float(a == b)
+
+    with pytest.raises(InputError, match="lies between 0 and inf"):
+        fp.find_pairs(range(5), Ranged(), above=-0.5)

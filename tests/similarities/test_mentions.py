@@ -351,7 +351,8 @@ class TestVectors:
         assert found[[0, 1, 3]].any(axis=1).all()
 
     def test_what_was_cut_off_is_zero(self, folder):
-        found = fp.mention_vectors([["ape"] * 600], [(0, 590, 591)], folder).reshape(4, -1)
+        with pytest.warns(fp.errors.MentionsCutWarning, match="not the heads of 1 of 1"):
+            found = fp.mention_vectors([["ape"] * 600], [(0, 590, 591)], folder).reshape(4, -1)
         assert not found[0].any()
         assert found[2].any()
 

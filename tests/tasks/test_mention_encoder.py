@@ -143,6 +143,11 @@ def test_a_batch_holds_contexts_of_one_topic_and_every_context_comes_once():
         ({"topics": [0, 1]}, "36 mentions, 36 clusters and 2 topics"),
         ({"topics": list(range(36))}, "no two of one topic are of one cluster"),
         ({"heads": [1]}, "1 heads"),
+        ({"heads": 3}, "heads is a int"),
+        ({"topics": 5}, "topics is a int"),
+        ({"validation": 1}, "validation is 1"),
+        ({"validation": "t2"}, "validation is 't2'"),
+        ({"output": None}, "output is None"),
         ({"frozen_layers": 9}, "frozen_layers is 9"),
     ],
 )
@@ -223,3 +228,41 @@ def test_weights_in_half_precision_and_damaged_ones(folder, tmp_path):
     weights.write_bytes(weights.read_bytes()[:500])
     with pytest.raises(InputError, match="no model that can be read"):
         fp.mention_vectors(text, [(0, 1, 3)], half)
+
+
+def test_mentions_beyond_the_encoder_teach_nothing(folder, tmp_path):
+    contexts, mentions, clusters, labels = made(topics=3)
+    given = {"base": folder, "epochs": 2, "validation": [2], "random_state": 0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plain = fp.finetune_mention_encoder(
+            contexts, mentions, clusters, topics=labels, output=tmp_path / "plain", **given
+        )
+    # Of 60 words it reads 46 and both ends; with the last two, others come to be of one cluster.
+    beyond = [["the", *["cat"] * 58, "red"]]
+    with pytest.warns(fp.errors.MentionsCutWarning, match="not the heads of 2 of 38 mentions"):
+        more = fp.finetune_mention_encoder(
+            contexts + beyond,
+            [*mentions, (36, 58, 60), (36, 57, 59)],
+            [*clusters, 0, 10],
+            topics=[*labels, 0, 2],
+            output=tmp_path / "more",
+            **given,
+        )
+    assert more.epochs == plain.epochs
+    with pytest.warns(fp.errors.MentionsCutWarning, match="1 of 2 mentions"):
+        vectors = fp.mention_vectors(beyond, [(0, 58, 60), (0, 0, 2)], folder)
+    assert not vectors[0, :32].any()
+    assert vectors[1, :32].any()
+    with (
+        pytest.warns(fp.errors.MentionsCutWarning),
+        pytest.raises(InputError, match="of 0 mentions to learn from"),
+    ):
+        fp.finetune_mention_encoder(
+            beyond, [(0, 58, 60), (0, 57, 59)], [0, 0], base=folder, output=tmp_path / "none"
+        )
+
+
+def test_an_encoder_is_read_without_a_report(folder, capfd):
+    fp.mention_vectors([["the", "red"]], [(0, 0, 1)], folder)
+    assert capfd.readouterr() == ("", "")

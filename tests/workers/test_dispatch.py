@@ -84,10 +84,12 @@ def test_workers_that_are_restarted_are_no_fault_of_a_suspect(again):
         """Loses two workers with whatever they have; with the suspect alone some are restarted."""
 
         restarts = 5
+        restarted: frozenset[int] = frozenset()
 
         def news(self, timeout):
             if self.deaths == 2 and len(self.waiting) == 1 and self.restarts:
                 self.restarts -= 1
+                self.restarted = self.restarted | set(self.waiting)
                 lost = tuple(self.waiting)
                 if not self.again:
                     self.waiting.clear()
@@ -98,6 +100,8 @@ def test_workers_that_are_restarted_are_no_fault_of_a_suspect(again):
     found = dict(dispatch(crew, range(1, 40)))
     assert found == {task: -task for task in range(1, 40)}
     assert (crew.deaths, crew.restarts) == (2, 0)
+    # What somebody makes already is not sent a second time.
+    assert len(crew.restarted) == (1 if again else 5)
 
 
 def test_restarts_that_are_asked_for_never_make_a_suspect():

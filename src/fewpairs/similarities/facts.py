@@ -46,3 +46,20 @@ def check_block_size(size: Any) -> int | tuple[int, int] | None:
         "It is the number of entries that one call of the similarity gets.",
         "Pass a positive integer, or a pair (rows, columns).",
     )
+
+
+def check_value_range(ends: Any) -> tuple[float, float] | None:
+    """Check a declared range: None, or the smallest and the largest value."""
+    if ends is None:
+        return None
+    try:
+        low, high = map(float, ends)
+    except (TypeError, ValueError):
+        low, high = 1.0, 0.0
+    if low <= high:  # either may be infinite
+        return low, high
+    raise InputError(
+        f"value_range is {ends!r}.",
+        "It has the smallest and the largest value; a threshold outside of them is refused.",
+        "Pass a pair such as (0.0, 1.0), or None where they are not known.",
+    )

@@ -9,7 +9,7 @@ import numpy as np
 
 from fewpairs.errors import InputError, UnknownNameError
 from fewpairs.similarities.cost import Cost, CostOption
-from fewpairs.similarities.facts import check_block_size, check_diagonal
+from fewpairs.similarities.facts import check_block_size, check_diagonal, check_value_range
 from fewpairs.similarities.made import Made
 from fewpairs.similarities.patience import Patience, WhenMissing
 from fewpairs.similarities.protocol import KINDS, Similarity
@@ -214,6 +214,7 @@ def as_similarity(candidate: Any) -> Similarity:
             "Set symmetric = True or False, and define at least one of pair, pairs, block.",
         )
     check_block_size(given.block_size)
+    check_value_range(given.value_range)
     _check_parameters(given)
     if given.cost is not None and not isinstance(given.cost, Cost):
         given = given.with_cost(given.cost)

@@ -149,13 +149,17 @@ class WordVectors:
             )
 
     def similarity(self, a: str, b: str) -> float:
-        """Return the cosine of two words' vectors, 0 beside a zero one; KeyError if one has none.
+        """Return the cosine of two words' vectors, 0 beside a zero one.
+
+        Of a word without a vector those with nearly its spelling are named.
 
         Examples
         --------
         >>> round(WordVectors(["ape", "bee"], [[1.0, 0.0], [3.0, 4.0]]).similarity("ape", "bee"), 3)
         0.6
         """
+        for word in (a, b):
+            self._check_known(word)
         left, right = (np.asarray(self[word], dtype=np.float64) for word in (a, b))
         # Squares of 1e200 and of 1e-200 are beyond what a number can hold.
         left, right = (side / (np.abs(side).max(initial=0.0) or 1.0) for side in (left, right))
@@ -180,16 +184,17 @@ class WordVectors:
         UnknownWordError
             The word has no vector; words that are spelled nearly so are named.
         """
-        known = isinstance(word, str)
+        itself: list[int] = []
         if isinstance(word, str):
             self._check_known(word)
-        vector = self[word] if isinstance(word, str) else unmasked(word, "the vector")
+            vector, itself = self[word], [self.place[word]]
+        else:
+            vector = unmasked(word, "the vector")
         target = np.asarray(vector, dtype=np.float64)
         lengths = np.linalg.norm(self.array, axis=1) * np.linalg.norm(target)
         cosines = (self.array @ target) / np.maximum(lengths, np.finfo(float).tiny)
-        if isinstance(word, str):
-            cosines[self.place[word]] = -np.inf
-        best = largest(cosines, min(k, len(self) - known))
+        cosines[itself] = -np.inf
+        best = largest(cosines, min(k, len(self) - len(itself)))
         return [(self.words[i], float(cosines[i])) for i in best]
 
     def analogy(self, a: str, b: str, c: str, k: int = 1) -> list[tuple[str, float]]:

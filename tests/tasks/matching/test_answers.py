@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from examples import Counter
 from scipy import sparse
@@ -569,3 +570,60 @@ def test_what_was_looked_up_costs_no_money(tmp_path):
     assert near.price == near.paid < 30  # checks, and both orders of some pairs
     longer = first.extend(names[30:])
     assert longer.paid == longer.evaluations - longer.looked_up < first.paid + 30
+
+
+def asked_in_all(call, n, fault, **options):
+    """Run until a call fails, go on with its oracle, and count all calls."""
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(n, 3))
+    count = 0
+
+    def judge(a, b):
+        nonlocal count
+        count += 1
+        if count == fault:
+            message = "out of order"
+            raise RuntimeError(message)
+        return float(np.exp(-np.linalg.norm(points[a] - points[b])))
+
+    alike = fp.similarity(judge, kind="pair", symmetric=True)
+    with pytest.raises(fp.errors.FewpairsError) as failed:
+        call(list(range(n)), alike, **options)
+    call(failed.value.oracle, None, **options)
+    return count
+
+
+@pytest.mark.parametrize("audit", [False, True])
+def test_a_call_without_a_seed_goes_on_as_the_same_run(audit):
+    def call(items, similarity, **options):
+        if audit:
+            candidates = [(i, i + 1) for i in range(40)]
+            return fp.recall_of(candidates, items, similarity, **options)
+        return fp.find_pairs(items, similarity, **options)
+
+    asked = asked_in_all(call, 70, 700, above=0.6, budget=800)
+    assert asked <= 801
+
+
+def test_columns_of_the_same_name_are_refused_in_our_words():
+    table = pd.DataFrame([[0, 1]], columns=["left", "left"])
+    with pytest.raises(fp.errors.InputError, match="same name"):
+        fp.recall_of(table, ["a", "b", "c"], fp.StringSimilarity("ratio"), above=0.5)
+
+
+def test_a_plan_of_one_item_says_that_it_has_no_pairs():
+    with pytest.raises(fp.errors.InputError, match="1 items have no pairs"):
+        fp.plan_pairs(1)
+
+
+def test_what_was_looked_up_is_told_without_a_stray_comma(tmp_path):
+    alike = fp.similarity(
+        lambda a, b: 1.0 / (1 + abs(a - b)), kind="pair", symmetric=True, name="near", version="1"
+    )
+    call = {"above": 0.4, "journal": tmp_path / "paid", "random_state": 0}
+    fp.find_pairs(list(range(30)), alike, **call)
+    again = fp.find_pairs(list(range(30)), alike, **call)
+    assert again.looked_up
+    assert again.paying == f", {again.looked_up:,} of them looked up"
+    priced = fp.find_pairs(list(range(30)), alike, cost="0.01 USD", **call)
+    assert priced.paying.startswith(f", {priced.looked_up:,} of them looked up, for ")

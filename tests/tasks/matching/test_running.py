@@ -380,7 +380,7 @@ def test_the_end_of_a_search_does_not_depend_on_where_blind_pairs_lie(monkeypatc
     run = run_of(counter, allowed=3000)
     oracle, universe = run._oracle, run._universe
     with oracle.run(3000, np.random.default_rng(0)):
-        run._check_symmetry()
+        run._check_symmetry(run._pairs_to_check())
         asked = np.unique(universe.keys(*np.array(counter.asked).T))
         assert len(asked) == 8
         search = Search(oracle, universe, MATCH, guides, np.random.default_rng(1))

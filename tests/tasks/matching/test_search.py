@@ -274,9 +274,9 @@ def test_pairs_that_are_looked_at_in_small_parts_give_the_same_answer(monkeypatc
         )
 
     whole = found()
-    monkeypatch.setattr(module, "_AT_A_TIME", 64)
-    monkeypatch.setattr(numerics, "_AT_A_TIME", 50)
-    monkeypatch.setattr(blind, "_AT_A_TIME", 128)
+    monkeypatch.setattr(module, "PAIRS_AT_A_TIME", 64)
+    monkeypatch.setattr(numerics, "PAIRS_AT_A_TIME", 50)
+    monkeypatch.setattr(blind, "PAIRS_AT_A_TIME", 128)
     parts = found()
     for name in ("left", "right", "similarities", "blind"):
         assert getattr(parts, name).tobytes() == getattr(whole, name).tobytes()
@@ -295,3 +295,12 @@ def test_blind_pairs_that_cannot_be_kept_are_refused_before_they_are_drawn():
     with fp.max_memory("20 MB"), pytest.raises(MemoryCeilingError, match="1,000,000 pairs that"):
         blind.Blind(oracle, universe, Threshold(0.5, above=True), Labels(), 10**6, rng)
     assert oracle.evaluations == 0
+
+
+def test_blind_pairs_are_as_many_as_there_are_however_many_are_wanted():
+    oracle = fp.Oracle(np.zeros((100, 1)), fp.VectorSimilarity("rbf"))
+    universe = Universe(100, 100, square=True, symmetric=True)
+    rng = np.random.default_rng(0)
+    with fp.max_memory("20 MB"):
+        drawn = blind.Blind(oracle, universe, Threshold(0.5, above=True), Labels(), 10**9, rng)
+    assert len(drawn.keys) == len(drawn.matches) == 4950

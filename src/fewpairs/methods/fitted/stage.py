@@ -176,11 +176,11 @@ class Stage:
         Where landmarks are too few, a guide has a say in which pairs are drawn: uniform ones
         would hardly have the few large entries that it could be recognised by.
         """
-        beliefs = None
+        beliefs, hinted = None, False
         if self.folds is not None:
             beliefs = self._beliefs(self.cores.combined(self.folds.pairs.non_negative()))
         elif terms is not None:
-            beliefs = self._hints(terms)
+            beliefs, hinted = self._hints(terms), True
         drawn = draw(
             self.rows,
             self.columns,
@@ -196,7 +196,6 @@ class Stage:
         values = self.oracle.entries(drawn.rows, drawn.columns)
         usable = ~np.isnan(values)
         lost = int((~usable).sum())
-        hinted = self.folds is None and terms is not None
         return replace(
             last,
             drawn=drawn.only(usable),

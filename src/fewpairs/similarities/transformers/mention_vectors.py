@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from safetensors import SafetensorError
 
-from fewpairs.arrays import IntArray, SingleArray, is_whole
-from fewpairs.errors import InputError, MissingExtraError
+from fewpairs.arrays import BoolArray, IntArray, SingleArray, is_whole
+from fewpairs.errors import InputError, MentionsCutWarning, MissingExtraError, warn
+from fewpairs.similarities.transformers.quiet import quiet
 
 #: Contexts of like length that the encoder reads at once.
 _BATCH = 16
@@ -30,7 +31,7 @@ def mention_vectors(
     ----------
     contexts : sequence of sequences of str
         Texts in tokens: sentences, or windows of documents. What the encoder cannot read at the end
-        of a longer one is cut off.
+        of a longer one is cut off; mentions there have no states but zeros, and a warning says so.
     mentions : sequence of (context, first token, token after the last)
     model : str or Path
         The folder of an encoder, such as MiniLM. Nothing is downloaded, and no code that comes with
@@ -46,6 +47,11 @@ def mention_vectors(
         Four parts of length one: the mean of the encoder's last states over the mention, the state
         of its head, the head's word on its own (without any context), and the mean over the whole
         context.
+
+    Warns
+    -----
+    MentionsCutWarning
+        Some heads lie beyond what the encoder reads.
     """
     tokenizer, network = read_encoder(model, "mention_vectors")
     import torch  # noqa: PLC0415 - optional
@@ -54,6 +60,7 @@ def mention_vectors(
     words = network.get_input_embeddings().weight.detach().numpy()
     d = words.shape[1]
     found = np.zeros((len(checked), 4, d), dtype=np.float32)
+    seen = np.zeros(len(checked), dtype=bool)
     limit = longest(tokenizer, network)
     for some in _batches(contexts, checked[:, 0]):
         read = tokenizer(
@@ -73,6 +80,9 @@ def mention_vectors(
                 found[m, 0] = _mean(states[row], (token >= start) & (token < end))
                 found[m, 1] = _mean(states[row], token == head)
                 found[m, 3] = _mean(states[row], token >= 0)
+                seen[m] = (token == head).any()
+    if not seen.all():
+        warn_of_cut(seen, limit, "Their vectors say what their words are, and zeros of the rest.")
     for number, (context, _, _, place) in enumerate(checked.tolist()):
         word = contexts[context][place] if head_words is None else head_words[number]
         pieces = tokenizer(str(word), add_special_tokens=False)["input_ids"]
@@ -90,8 +100,9 @@ def read_encoder(model: str | Path, feature: str) -> tuple[Any, Any]:
     except ImportError as error:
         raise MissingExtraError("transformers", "transformers", feature) from error
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(model, local_files_only=True)
-        network = transformers.AutoModel.from_pretrained(model, local_files_only=True)
+        with quiet(transformers):
+            tokenizer = transformers.AutoTokenizer.from_pretrained(model, local_files_only=True)
+            network = transformers.AutoModel.from_pretrained(model, local_files_only=True)
     except (OSError, ValueError, SafetensorError) as error:
         raise InputError(
             f"there is no model that can be read at {str(model)!r}.",
@@ -104,6 +115,30 @@ def read_encoder(model: str | Path, feature: str) -> tuple[Any, Any]:
 def longest(tokenizer: Any, network: Any) -> int:
     """Return how many tokens the encoder reads; the rest of a context is cut off."""
     return int(min(tokenizer.model_max_length, network.config.max_position_embeddings))
+
+
+def heads_read(
+    tokenizer: Any, limit: int, contexts: Sequence[Sequence[str]], places: IntArray
+) -> BoolArray:
+    """Say of which mentions the encoder reads the head, and so a part at least."""
+    found = np.zeros(len(places), dtype=bool)
+    for k in np.unique(places[:, 0]):
+        read = tokenizer(
+            list(contexts[k]), is_split_into_words=True, truncation=True, max_length=limit
+        )
+        here = np.flatnonzero(places[:, 0] == k)
+        found[here] = np.isin(places[here, 3], [t for t in read.word_ids() if t is not None])
+    return found
+
+
+def warn_of_cut(seen: BoolArray, limit: int, so: str) -> None:
+    """Tell how many mentions lie beyond the pieces of words that an encoder reads of a context."""
+    warn(
+        MentionsCutWarning(
+            f"the encoder reads {limit} pieces of words of a context, and not the heads of "
+            f"{int((~seen).sum()):,} of {len(seen):,} mentions. {so} Pass shorter contexts."
+        )
+    )
 
 
 def _mean(states: SingleArray, chosen: Any) -> Any:
@@ -124,6 +159,10 @@ def checked_mentions(
     """Return context, first token, token after the last, and head of each mention."""
     _refuse_unsplit(contexts)
     for name, given in (("heads", heads), ("head_words", head_words)):
+        if given is not None and not hasattr(given, "__len__"):
+            raise InputError(
+                f"{name} is a {type(given).__name__}.", "Each mention has one.", "Pass a list."
+            )
         if given is not None and len(given) != len(mentions):
             raise InputError(
                 f"there are {len(mentions)} mentions and {len(given)} {name}.",

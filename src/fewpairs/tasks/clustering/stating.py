@@ -15,7 +15,7 @@ import numpy as np
 from fewpairs.arrays import BoolArray, FloatArray, IntArray
 from fewpairs.error.rows import Share
 from fewpairs.error.unreached import fewest_unreached, most_unreached
-from fewpairs.numerics import distinct, parts
+from fewpairs.numerics import PAIRS_AT_A_TIME, distinct, parts
 from fewpairs.tasks.clustering.pairs import Pairs
 
 #: From numbers to the pairs that they stand for; some numbers may stand for none.
@@ -194,7 +194,7 @@ def _draw(
     while len(keys) < count and tried < _PATIENCE * count:
         more = rng.integers(total, size=4 * count + 100)
         tried += len(more)
-        for part in parts(len(more), 2**20):
+        for part in parts(len(more), PAIRS_AT_A_TIME):
             i, j = places(more[part])
             new = ~pairs.is_known(i, j)
             keys = distinct(keys, i[new] * n + j[new])

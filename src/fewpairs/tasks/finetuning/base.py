@@ -6,8 +6,6 @@ import copy
 import importlib
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,7 @@ from safetensors import SafetensorError
 
 from fewpairs.arrays import is_whole
 from fewpairs.errors import InputError, MissingExtraError, UnwritableError
+from fewpairs.similarities.transformers.quiet import quiet
 
 _SIGMOID = "torch.nn.modules.activation.Sigmoid"
 
@@ -62,7 +61,7 @@ def _from_folder(folder: str | Path, with_tokenizer: bool) -> tuple[Any, Any]:
 
     own = None
     try:
-        with _quiet(transformers):
+        with quiet(transformers):
             if with_tokenizer:
                 own = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
             network = transformers.AutoModelForSequenceClassification.from_pretrained(
@@ -76,21 +75,6 @@ def _from_folder(folder: str | Path, with_tokenizer: bool) -> tuple[Any, Any]:
             "yourself, and pass it with tokenizer=….",
         ) from error
     return network, own
-
-
-@contextmanager
-def _quiet(transformers: Any) -> Iterator[None]:
-    """Silence a report that the head is new: it is, and it is taught next."""
-    logging = transformers.utils.logging
-    before, bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(before)
-        if bar:
-            logging.enable_progress_bar()
 
 
 def freeze(network: Any, layers: Any, *, taught: int = 0) -> None:
@@ -173,7 +157,7 @@ def save(
     except OSError as error:
         raise _unwritten(output, error) from error
     try:
-        with _quiet(transformers):
+        with quiet(transformers):
             network.save_pretrained(unfinished)
             tokenizer.save_pretrained(unfinished)
         unfinished.chmod(0o755)

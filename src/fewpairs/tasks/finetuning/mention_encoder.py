@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fewpairs.arrays import BoolArray, RandomState, generator, is_number, is_whole
+from fewpairs.arrays import BoolArray, IntArray, RandomState, generator, is_number, is_whole
 from fewpairs.errors import InputError
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.similarities.transformers.mention_pairs import numbered
-from fewpairs.similarities.transformers.mention_vectors import checked_mentions, read_encoder
+from fewpairs.similarities.transformers.mention_vectors import (
+    checked_mentions,
+    heads_read,
+    longest,
+    read_encoder,
+    warn_of_cut,
+)
 from fewpairs.tasks.finetuning.base import freeze, need_libraries, refuse_existing, save
 
 if TYPE_CHECKING:
@@ -103,6 +109,11 @@ def finetune_mention_encoder(
     -------
     FinetunedEncoder
 
+    Warns
+    -----
+    MentionsCutWarning
+        Mentions whose heads lie beyond what the encoder reads are left out.
+
     Examples
     --------
     >>> import fewpairs as fp
@@ -129,7 +140,9 @@ def finetune_mention_encoder(
             )
     places = checked_mentions(contexts, mentions, heads)
     groups = numbered(clusters, "clusters")
-    labels = [0] * len(places) if topics is None else list(topics)
+    labels = [0] * len(places) if topics is None else topics
+    if isinstance(labels, Iterator):  # which can be gone through once
+        labels = list(labels)
     numbers = numbered(labels, "topics")
     if len(groups) != len(places) or len(numbers) != len(places):
         raise InputError(
@@ -137,32 +150,26 @@ def finetune_mention_encoder(
             "Each mention has one cluster and one topic.",
             "Pass as many of each.",
         )
-    aside = _aside(labels, validation)
-    for what, some in (("to learn from", ~aside), ("in validation", aside)):
-        if (some.any() or what == "to learn from") and not _together(groups[some], numbers[some]):
-            raise InputError(
-                f"of {int(some.sum())} mentions {what} no two of one topic are of one cluster.",
-                "The encoder learns, and is judged, by mentions that belong together.",
-                "Pass mentions of which some refer to the same thing, and their topics.",
-            )
-    if aside.any() and not _apart(groups[aside], numbers[aside]):
-        raise InputError(
-            f"all {int(aside.sum())} mentions in validation of a topic are of one cluster.",
-            "The encoder is judged by how it tells clusters of a topic apart.",
-            "Put topics aside that have several clusters.",
-        )
-    folder = Path(output)
+    aside = _aside(list(labels), validation)
+    _refuse_useless(groups, numbers, aside)
+    folder = _folder(output)
     refuse_existing(folder)
     need_libraries("finetune_mention_encoder")
     from fewpairs.tasks.finetuning import mention_epochs as taught  # noqa: PLC0415 - optional
     from fewpairs.tasks.finetuning.epochs import own_randomness  # noqa: PLC0415
 
-    everyone = taught.Taught([list(text) for text in contexts], places, groups, numbers)
     schedule = taught.Schedule(epochs, patience, learning_rate, contexts_at_once, negatives)
     with own_randomness(int(rng.integers(2**62))):
         tokenizer, network = read_encoder(base, "finetune_mention_encoder")
         freeze(network, frozen_layers, taught=1)
         network.get_input_embeddings().requires_grad_(requires_grad=False)
+        limit = longest(tokenizer, network)
+        seen = heads_read(tokenizer, limit, contexts, places)
+        everyone = taught.Taught([list(text) for text in contexts], places, groups, numbers)
+        if not seen.all():
+            warn_of_cut(seen, limit, "They are left out.")
+            everyone, aside = everyone.of(seen), aside[seen]
+            _refuse_useless(everyone.clusters, everyone.topics, aside)
         held = everyone.of(aside) if aside.any() else None
         training = taught.MentionTraining(tokenizer, network, schedule, everyone.of(~aside), held)
         done, best = training.run(rng, progress)
@@ -170,8 +177,45 @@ def finetune_mention_encoder(
     return FinetunedEncoder(folder, tuple(done), best)
 
 
+def _folder(output: Any) -> Path:
+    """Return the place of a folder, which may be anything that names one."""
+    try:
+        return Path(output)
+    except TypeError as error:
+        raise InputError(
+            f"output is {output!r}.",
+            "It names the folder that the encoder is written to.",
+            "Pass a path, such as 'my-encoder'.",
+        ) from error
+
+
+def _refuse_useless(clusters: IntArray, topics: IntArray, aside: BoolArray) -> None:
+    """Refuse mentions by which nothing can be learned, or judged."""
+    for what, some in (("to learn from", ~aside), ("in validation", aside)):
+        if (some.any() or what == "to learn from") and not _together(clusters[some], topics[some]):
+            raise InputError(
+                f"of {int(some.sum())} mentions {what} no two of one topic are of one cluster.",
+                "The encoder learns, and is judged, by mentions that belong together.",
+                "Pass mentions of which some refer to the same thing, and their topics.",
+            )
+    if aside.any() and not _apart(clusters[aside], topics[aside]):
+        raise InputError(
+            f"all {int(aside.sum())} mentions in validation of a topic are of one cluster.",
+            "The encoder is judged by how it tells clusters of a topic apart.",
+            "Put topics aside that have several clusters.",
+        )
+
+
 def _aside(topics: list[Any], validation: Any) -> BoolArray:
     """Say which mentions are of topics that judge."""
+    if isinstance(validation, (str, bytes)) or not (
+        validation is None or isinstance(validation, Iterable)
+    ):
+        raise InputError(
+            f"validation is {validation!r}.",
+            "It holds the labels of topics that are put aside.",
+            f"Pass a list of them, such as [{validation!r}].",
+        )
     wanted = set() if validation is None else set(validation)
     unknown = wanted - set(topics)
     if unknown or (wanted and wanted == set(topics)):

@@ -9,7 +9,7 @@ import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.errors import InputError
-from fewpairs.numerics import parts
+from fewpairs.numerics import PAIRS_AT_A_TIME, parts
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.parallel import at_a_time
 from fewpairs.similarities.protocol import Similarity
@@ -24,8 +24,8 @@ MANY = 10_000_000
 _FEW, _TIMES = 1_000_000, 4
 #: What they give, and how to ask for them in Python and on the command line.
 ALL_PAIRS = "miss none: all_pairs=True, or --all-pairs"
-#: Entries that are looked at in one go, and bytes of each while it is asked for.
-_AT_A_TIME, _PER_ENTRY = 2**20, 150
+#: Bytes of an entry while it is asked for.
+_PER_ENTRY = 150
 
 
 def evaluates_all(
@@ -89,7 +89,7 @@ def whole_rows(oracle: Oracle) -> Iterator[tuple[IntArray, FloatArray]]:
     apart = not oracle.square or (oracle.symmetric and planner.diagonal_known)
     blocks = oracle.similarity.cheap or (apart and not planner.by_pairs_only)
     lines = oracle.columns(np.arange(m)) if blocks else None
-    for part in parts(n, max(1, _AT_A_TIME // m)):
+    for part in parts(n, max(1, PAIRS_AT_A_TIME // m)):
         rows: IntArray = np.arange(part.start, part.stop)
         if lines is None:
             yield rows, pair_by_pair(oracle, rows)
@@ -144,7 +144,7 @@ def pair_by_pair(oracle: Oracle, rows: IntArray) -> FloatArray:
     """Return whole rows without asking for an item with itself, which reads as NaN."""
     m = oracle.shape[1]
     values = np.full((len(rows), m), np.nan)
-    for part in parts(len(rows), max(1, at_a_time(_AT_A_TIME, _PER_ENTRY) // m)):
+    for part in parts(len(rows), max(1, at_a_time(PAIRS_AT_A_TIME, _PER_ENTRY) // m)):
         down, across = np.repeat(rows[part], m), np.tile(np.arange(m), len(rows[part]))
         apart = down != across if oracle.square else np.ones(len(down), dtype=bool)
         values[part][apart.reshape(-1, m)] = oracle.entries(down[apart], across[apart])

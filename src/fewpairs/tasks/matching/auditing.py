@@ -9,6 +9,7 @@ import numpy as np
 from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.error.audited import state_given
 from fewpairs.error.recall import Recall
+from fewpairs.numerics import PAIRS_AT_A_TIME
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.tasks.matching.all_pairs import all_matches
 from fewpairs.tasks.matching.labels import Labels
@@ -21,8 +22,6 @@ from fewpairs.tasks.matching.universe import Universe
 ENOUGH = 30
 #: Pairs that are evaluated before they are counted: at first, and later as a share of all so far.
 _FIRST, _SHARE = 256, 8
-#: And at most, some megabytes of temporary arrays.
-_AT_A_TIME = 2**20
 
 
 class Missed(NamedTuple):
@@ -68,9 +67,9 @@ def audit(
     place, places, values = 0, [np.empty(0, dtype=np.int64)], [np.empty(0)]
     met = 0
     while place < len(keys) and (enough is None or met < enough):
-        size = _AT_A_TIME
+        size = PAIRS_AT_A_TIME
         if enough is not None:
-            size = min(max(_FIRST, place // _SHARE), _AT_A_TIME)
+            size = min(max(_FIRST, place // _SHARE), PAIRS_AT_A_TIME)
         some = keys[place : place + size]
         found = oracle.entries(*universe.places(some))
         matching = np.flatnonzero(threshold.holds(found))

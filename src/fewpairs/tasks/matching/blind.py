@@ -20,7 +20,7 @@ from fewpairs.error.recall import (
     leave_to_miss,
     state_recall,
 )
-from fewpairs.numerics import contains, distinct, parts
+from fewpairs.numerics import PAIRS_AT_A_TIME, contains, distinct, parts
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.parallel import require_memory
 from fewpairs.tasks.matching.labels import Labels
@@ -35,8 +35,6 @@ _MOST_MISSED = 40
 #: Bytes of a blind pair for as long as the run lasts: its key here, and with its value what the
 #: oracle remembers; whether it matches, while that is found out.
 _PER_PAIR = 8 + 16 + 1
-#: Pairs that are asked for at a time: some megabytes of temporary arrays.
-_AT_A_TIME = 2**20
 
 
 class Tails(NamedTuple):
@@ -93,10 +91,10 @@ class Blind:
         require_memory(
             _PER_PAIR * kept,
             f"{kept:,} pairs that are drawn blindly and kept",
-            "Pass a budget, or a smaller recall",
+            "Pass a budget (a smaller one, if there is one), or a smaller recall",
         )
         self.keys = universe.draw(count, known, rng)
-        chunks = [self.keys[part] for part in parts(len(self.keys), _AT_A_TIME)]
+        chunks = [self.keys[part] for part in parts(len(self.keys), PAIRS_AT_A_TIME)]
         holds = [threshold.holds(oracle.entries(*universe.places(keys))) for keys in chunks]
         self.matches: IntArray = self.keys[np.concatenate([np.empty(0, dtype=bool), *holds])]
         self._labels, self._universe = labels, universe

@@ -8,7 +8,7 @@ from fewpairs.arrays import BoolArray, FloatArray, IntArray, SingleArray
 from fewpairs.candidates.nearest import most_similar
 from fewpairs.error.recall import Recall
 from fewpairs.guides.guides import Guide
-from fewpairs.numerics import distinct, parts
+from fewpairs.numerics import PAIRS_AT_A_TIME, distinct, parts
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.parallel import at_a_time, memory_ceiling, require_memory
 from fewpairs.tasks.matching.all_pairs import whole_rows
@@ -18,11 +18,11 @@ from fewpairs.tasks.matching.lists import Lists
 from fewpairs.tasks.matching.neighbor_rows import Chosen, NeighborRows, joined
 from fewpairs.tasks.matching.ranking import Ranking
 from fewpairs.tasks.matching.row_counts import row_counts
-from fewpairs.tasks.matching.symmetry import check_symmetry
+from fewpairs.tasks.matching.symmetry import check_symmetry, pairs_to_check
 from fewpairs.tasks.matching.universe import Universe
 
-#: Candidates of which the exact similarities are asked for at a time, and bytes of each meanwhile.
-_AT_A_TIME, _MEANWHILE = 2**20, 100
+#: Bytes of a candidate while its exact similarity is asked for.
+_MEANWHILE = 100
 #: Bytes that one candidate takes from the lists to the answer, and one entry of a row read whole:
 #: of a symmetric similarity it is a candidate of another item, too.
 _PER_CANDIDATE, _PER_ENTRY, _FOR_BOTH = 200, 40, 120
@@ -79,9 +79,8 @@ class Neighborhoods:
             nothing = np.empty(0, dtype=np.int64)
             return nothing, nothing, np.empty(0)
         each = oracle.planner.per_entry
-        self.spent["symmetry"] += check_symmetry(
-            oracle, self._universe, self._allowed // each, self._rng
-        )
+        drawn = pairs_to_check(oracle, self._universe, self._allowed // each, self._rng)
+        self.spent["symmetry"] += check_symmetry(oracle, self._universe, drawn)
         all_cost = self._universe.size * each
         # What both orders of some pairs have cost counts where it limits something.
         spare = self.spent["symmetry"] if self._allowed < all_cost else 0
@@ -97,11 +96,11 @@ class Neighborhoods:
             return self._everything()
         self._require_memory(self._rows.k, counts.together)
         ends = np.cumsum([counts.training, counts.landmarks, counts.judges])
-        training, landmarks, drawn, _ = np.split(self._rng.permutation(oracle.shape[0]), ends)
+        training, landmarks, judging, _ = np.split(self._rng.permutation(oracle.shape[0]), ends)
         features, known = self._learn(guides, training, landmarks)
-        values = self._read("blind", drawn)
+        values = self._read("blind", judging)
         before = np.concatenate([training, landmarks])
-        judges = Judges(self._universe, self._rows, drawn, values, before, known)
+        judges = Judges(self._universe, self._rows, judging, values, before, known)
         candidates = self._deep_enough(judges, *features)
         if candidates is None:
             return self._everything()
@@ -237,7 +236,7 @@ class Neighborhoods:
             [np.empty(0)]
             + [
                 oracle.entries(*universe.places(pairs[part]))
-                for part in parts(len(pairs), at_a_time(_AT_A_TIME, _MEANWHILE))
+                for part in parts(len(pairs), at_a_time(PAIRS_AT_A_TIME, _MEANWHILE))
             ]
         )
         self.spent["ranked"] += oracle.spent - before
@@ -256,7 +255,7 @@ class Neighborhoods:
         unread[whole] = False
         chosen = []
         width = max(1, 2 * len(pairs) // self._universe.n)
-        held = at_a_time(_AT_A_TIME, _MEANWHILE)
+        held = at_a_time(PAIRS_AT_A_TIME, _MEANWHILE)
         for part in parts(self._universe.n, max(1, held // width)):
             here = [
                 slice(*np.searchsorted(side[0], (part.start, part.stop)).tolist()) for side in sides

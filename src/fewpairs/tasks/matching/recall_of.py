@@ -21,7 +21,7 @@ from fewpairs.tasks.matching.auditing import ENOUGH, audit, audit_all
 from fewpairs.tasks.matching.given import keys_of
 from fewpairs.tasks.matching.labels import Labels
 from fewpairs.tasks.matching.question import Beside, Means, Question
-from fewpairs.tasks.matching.symmetry import check_symmetry, unlimited
+from fewpairs.tasks.matching.symmetry import check_symmetry, pairs_to_check, unlimited
 from fewpairs.tasks.matching.threshold import Threshold
 from fewpairs.workers.choice import WorkersOption
 
@@ -117,7 +117,7 @@ def recall_of(
         rng = np.random.default_rng([*seeds, zlib.crc32(keys.tobytes())])
         # Of candidates that are evaluated anyway, the other order is all that it takes.
         room = unlimited(universe) if budget is None else allowed - len(keys)
-        check_symmetry(oracle, universe, room, rng, keys)
+        check_symmetry(oracle, universe, pairs_to_check(oracle, universe, room, rng, keys))
         if asked.everything:
             stated, missed = audit_all(oracle, universe, threshold, keys, target=wanted)
         else:

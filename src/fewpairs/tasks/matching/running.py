@@ -17,7 +17,7 @@ from fewpairs.tasks.matching.drawing import Drawing
 from fewpairs.tasks.matching.earlier import Earlier
 from fewpairs.tasks.matching.search import Search
 from fewpairs.tasks.matching.steering import LANDMARKS, Steering
-from fewpairs.tasks.matching.symmetry import check_symmetry
+from fewpairs.tasks.matching.symmetry import check_symmetry, pairs_to_check
 from fewpairs.tasks.matching.threshold import Threshold
 from fewpairs.tasks.matching.universe import Universe
 
@@ -86,8 +86,10 @@ class Run:
     def carry_out(self, guides: list[Guide]) -> tuple[Recall, IntArray]:
         """Return what is stated, and the keys of all matches that were found."""
         universe = self._universe
-        self._check_symmetry()
+        drawn = self._pairs_to_check()
+        # What does not fit into memory is refused here, before anything is bought.
         search = Search(self._oracle, universe, self._threshold, guides, self._rng)
+        self._check_symmetry(drawn)
         if self._earlier is not None:
             search.note(self._earlier.left, self._earlier.right)
         count = min(LANDMARKS, *map(len, universe.whole_lines))
@@ -119,7 +121,7 @@ class Run:
 
     def evaluate_all(self) -> tuple[Recall, IntArray]:
         """Evaluate every pair instead, and return the same."""
-        self._check_symmetry()
+        self._check_symmetry(self._pairs_to_check())
         self.spent["all_pairs"] = 0
         keys = self._charged(
             "all_pairs", all_matches, self._oracle, self._universe, self._threshold
@@ -137,10 +139,11 @@ class Run:
 
     # ------------------------------------------------------------------ steps
 
-    def _check_symmetry(self) -> None:
-        self.spent["symmetry"] += check_symmetry(
-            self._oracle, self._universe, self._room, self._rng
-        )
+    def _pairs_to_check(self) -> IntArray:
+        return pairs_to_check(self._oracle, self._universe, self._room, self._rng)
+
+    def _check_symmetry(self, keys: IntArray) -> None:
+        self.spent["symmetry"] += check_symmetry(self._oracle, self._universe, keys)
 
     def _affords(self, search: Search, steering: Steering, landmarks: int) -> bool:
         """Whether landmarks fit beside what was drawn; with themselves, where all may be asked."""

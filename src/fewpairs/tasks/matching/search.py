@@ -13,7 +13,7 @@ import numpy as np
 
 from fewpairs.arrays import BoolArray, FloatArray, IntArray, SingleArray
 from fewpairs.guides.guides import Guide
-from fewpairs.numerics import largest, parts
+from fewpairs.numerics import PAIRS_AT_A_TIME, largest, parts
 from fewpairs.oracle.oracle import Oracle
 from fewpairs.parallel import require_memory
 from fewpairs.tasks.matching.features import Features
@@ -30,8 +30,6 @@ _FEWEST_MATCHES = 4
 #: Of up to this many pairs all are ranked; of more, the candidates that guides propose, and these
 #: many at a time.
 _ALL_PAIRS, _CANDIDATES = 4_000_000, 2_000_000
-#: Pairs that are looked at together: some megabytes of temporary arrays.
-_AT_A_TIME = 2**20
 #: Bytes of a pair that is ranked, beside its features twice: its key, its places, their matches.
 _PER_PAIR = 56
 
@@ -125,7 +123,7 @@ class Search:
 
     def _reach(self, keys: IntArray) -> BoolArray:
         matching = np.empty(len(keys), dtype=bool)
-        for part in parts(len(keys), _AT_A_TIME):  # landmarks bring ten for each item
+        for part in parts(len(keys), PAIRS_AT_A_TIME):  # landmarks bring ten for each item
             rows, columns = self._universe.places(keys[part])
             holds = self._threshold.holds(self._oracle.entries(rows, columns))
             self._features.note(rows[holds], columns[holds])
@@ -168,7 +166,7 @@ class Search:
         for side, at in zip(of_landmarks, self.landmarks, strict=True):
             side[at] = True
         usable = np.empty(len(self.labels), dtype=bool)
-        for part in parts(len(usable), _AT_A_TIME):
+        for part in parts(len(usable), PAIRS_AT_A_TIME):
             rows, columns = self._universe.places(self.labels.keys[part])
             usable[part] = ~(of_landmarks[0][rows] | of_landmarks[1][columns])
         return usable

@@ -20,14 +20,14 @@ def unlimited(universe: Universe) -> int:
     return 2 * universe.size
 
 
-def check_symmetry(
+def pairs_to_check(
     oracle: Oracle,
     universe: Universe,
     room: int,
     rng: np.random.Generator,
     wanted: IntArray | None = None,
-) -> int:
-    """Refuse a similarity that is declared symmetric and is not; return what that has cost.
+) -> IntArray:
+    """Draw the pairs that are asked for in both orders.
 
     Parameters
     ----------
@@ -43,16 +43,21 @@ def check_symmetry(
 
     Returns
     -------
-    int
-        Evaluations; none where the symmetry is proven.
+    ndarray of int64
+        Their keys; none where the symmetry is proven.
     """
     spare = room // _SHARE if room < universe.size else room - universe.size
     few = min(_PAIRS, universe.size // _SHARE, max(spare, 0))
-    if not oracle.symmetric or oracle.similarity.symmetry_proven or not few:
-        return 0
     nothing = np.empty(0, dtype=np.int64)
+    if not oracle.symmetric or oracle.similarity.symmetry_proven or not few:
+        return nothing
     some = np.sort(rng.permutation(nothing if wanted is None else wanted)[:few])
-    keys = np.concatenate([some, universe.draw(few - len(some), some, rng)])
+    return np.concatenate([some, universe.draw(few - len(some), some, rng)])
+
+
+def check_symmetry(oracle: Oracle, universe: Universe, keys: IntArray) -> int:
+    """Refuse a similarity that is declared symmetric and is not; return what that has cost."""
     before = oracle.spent
-    oracle.check_symmetry(*universe.places(keys))
+    if len(keys):
+        oracle.check_symmetry(*universe.places(keys))
     return oracle.spent - before
