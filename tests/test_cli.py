@@ -284,9 +284,9 @@ def test_a_demo_that_cannot_write_its_page_ends_before_it_begins(tmp_path):
         ("bad.jsonl", b'{"a": "x"}\n{oops\n', "line 2"),
         ("bare.jsonl", b'"a"\n"b"\n', "line 1"),
         ("text.npy", b"not an array", "cannot be read"),
-        ("empty.txt", b"", "no items"),
-        ("empty.csv", b"", "no items"),
-        ("empty.jsonl", b"", "no items"),
+        ("empty.txt", b"", "has no rows"),
+        ("empty.csv", b"", "has no rows"),
+        ("empty.jsonl", b"", "has no rows"),
     ],
 )
 def test_unreadable_files_are_one_message(folder, name, content, says):

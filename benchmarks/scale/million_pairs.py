@@ -98,10 +98,10 @@ def page(rows: dict[str, list[str]]) -> str:
     headings += ("stated recall", "true, on sampled rows", "seconds", "peak")
     text = table(headings, (rows[key] for key in order))
     if len(order) > 1:
-        points = [(number(key), float(rows[key][8])) for key in order]
+        times = [(number(key), float(rows[key][8])) for key in order]
         for first in sorted({0, len(order) - 2}):
             text += f"\n\nFrom {order[first]} to {order[-1]} items time grows with the power "
-            text += f"{growth(points[first], points[-1]):.2f}."
+            text += f"{growth(times[first], times[-1]):.2f}."
     return text
 
 

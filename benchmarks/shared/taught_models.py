@@ -157,7 +157,9 @@ def all_scores(model: fp.CrossEncoder, texts: list[str], file: Path) -> np.ndarr
         left, right = np.repeat(rows, n), np.tile(np.arange(n), len(rows))
         said = fp.score_pairs(model, [texts[k] for k in left], [texts[k] for k in right])
         matrix[rows] = said.reshape(len(rows), n)
-        np.save(file, matrix)
+        unfinished = file.with_suffix(".unfinished.npy")
+        np.save(unfinished, matrix)
+        unfinished.replace(file)
         rate = (done + len(rows)) * n / (time.process_time() - start)
         print(f"{file.stem}: {rows[-1] + 1} of {n} rows, {rate:.0f} pairs per CPU s", flush=True)
     return matrix

@@ -62,7 +62,10 @@ def read_items(path: Path, column: str | None = None) -> Any:
         if items is None or isinstance(items, (str, bytes)):
             message = f"its reader returned {type(items).__name__}, and no items"
             raise ValueError(message)
-        return list(items) if isinstance(items, Iterator) else items
+        items = list(items) if isinstance(items, Iterator) else items
+    if hasattr(items, "__len__") and not len(items):
+        raise _empty(source)
+    return items
 
 
 def stream_texts(path: Path, column: str | None = None) -> Iterator[Any]:
@@ -92,9 +95,11 @@ def _streamed(reader: Reader, source: Source, column: str | None) -> Iterator[An
             empty = False
             yield text
     if empty:
-        raise InputError(
-            f"{source.name} has no rows.", "There is nothing to read.", "Check the file."
-        )
+        raise _empty(source)
+
+
+def _empty(source: Source) -> InputError:
+    return InputError(f"{source.name} has no rows.", "There is nothing to read.", "Check the file.")
 
 
 def _reader_of(source: Source) -> Reader | None:

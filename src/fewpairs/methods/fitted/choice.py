@@ -118,7 +118,7 @@ def _sanity(stage: Stage, tuning: Tuning, *, hinted: bool) -> SanityCheck:
     if hinted:
         # Pairs that a guide points at are the large entries only by its lights: where few entries
         # hold most of the matrix, they miss these, and the right core would be refused. Landmarks
-        # are uniform, whatever a guide says.
+        # were not chosen by a guide.
         lines = double(stage.left[stage.rows]).ravel()
         largest = max(largest, largest_mean_square(lines, np.ones(len(lines))))
     some = stage.rng.permutation(stage.rows)[: _SANITY_ITEMS if square else 0]
