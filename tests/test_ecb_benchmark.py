@@ -84,6 +84,22 @@ def test_marks_have_the_parts_that_they_declare_and_are_made_the_same_again():
     assert not np.array_equal(made[0], made[1])
 
 
+def test_a_fact_has_the_same_direction_in_every_split():
+    train = [mention("It rained in Oslo", span) for span in ("It", "Oslo")]
+    test = [mention("The mayor met him", span, document="e") for span in ("him", "The mayor")]
+    parts = [
+        np.concatenate(both) for both in zip(*map(ecb_marks.marks, (train, test)), strict=True)
+    ]
+    pronouns, neither = (cosines(part) > 0.999 for part in parts[4:6])
+    assert (
+        pronouns.tolist()
+        == np.array([[1, 0, 1, 0], [0, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 1]]).tolist()
+    )
+    assert neither[1].tolist() == neither[3].tolist() == [False, True, False, True]
+    # What nobody shares is nobody's in another split either.
+    assert not (cosines(parts[0]) > 0.999)[:2, 2:].any()
+
+
 @pytest.mark.parametrize(
     ("span", "head"),
     [

@@ -7,7 +7,9 @@ numbers: whether both mentions are such, and whether neither is.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Hashable
+from functools import cache
 
 import numpy as np
 
@@ -46,14 +48,16 @@ FLAGS = {
 }
 
 
-def _directions(keys: list[Hashable | None], seed: int) -> np.ndarray:
-    """A direction for each key; None has one of its own every time."""
-    rng = np.random.default_rng(seed)
-    number: dict[Hashable, int] = {}
-    found = [
-        number.setdefault((k,) if key is None else key, len(number)) for k, key in enumerate(keys)
-    ]
-    return rng.choice(np.float32([-1, 1]), size=(len(number), WIDTH))[found]
+def _directions(keys: list[Hashable | None], own: list[Hashable], fact: int) -> np.ndarray:
+    """A direction for each key, the same among whatever mentions; for None that of the mention."""
+    both = zip(keys, own, strict=True)
+    return np.array([_direction(mine if key is None else key, fact) for key, mine in both])
+
+
+@cache
+def _direction(key: Hashable, fact: int) -> np.ndarray:
+    rng = np.random.default_rng([fact, zlib.crc32(repr(key).encode())])
+    return rng.choice(np.float32([-1, 1]), size=WIDTH)
 
 
 def marks(mentions: list[ecb.Mention]) -> list[np.ndarray]:
@@ -67,7 +71,8 @@ def marks(mentions: list[ecb.Mention]) -> list[np.ndarray]:
     for flag in FLAGS.values():
         has = [bool(flag(m)) for m in mentions]
         facts += [[True if h else None for h in has], [None if h else True for h in has]]
-    return [_directions(keys, seed) for seed, keys in enumerate(facts)]
+    own: list[Hashable] = [("alone", k, m.document, m.start) for k, m in enumerate(mentions)]
+    return [_directions(keys, own, fact) for fact, keys in enumerate(facts)]
 
 
 PARTS = (WIDTH,) * (4 + 2 * len(FLAGS))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +56,8 @@ def mention_vectors(
     tokenizer, network = read_encoder(model, "mention_vectors")
     import torch  # noqa: PLC0415 - optional
 
+    contexts = as_list(contexts, "contexts")
+    head_words = None if head_words is None else as_list(head_words, "head_words")
     checked = checked_mentions(contexts, mentions, heads, head_words)
     words = network.get_input_embeddings().weight.detach().numpy()
     d = words.shape[1]
@@ -157,12 +159,10 @@ def checked_mentions(
     contexts: Any, mentions: Any, heads: Any = None, head_words: Any = None
 ) -> IntArray:
     """Return context, first token, token after the last, and head of each mention."""
+    contexts, mentions = as_list(contexts, "contexts"), as_list(mentions, "mentions")
+    heads = None if heads is None else as_list(heads, "heads")
     _refuse_unsplit(contexts)
     for name, given in (("heads", heads), ("head_words", head_words)):
-        if given is not None and not hasattr(given, "__len__"):
-            raise InputError(
-                f"{name} is a {type(given).__name__}.", "Each mention has one.", "Pass a list."
-            )
         if given is not None and len(given) != len(mentions):
             raise InputError(
                 f"there are {len(mentions)} mentions and {len(given)} {name}.",
@@ -189,16 +189,24 @@ def checked_mentions(
     return found
 
 
-def _refuse_unsplit(contexts: Any) -> None:
-    """Refuse texts that are no tokens: of a string the letters would be read as such."""
-    if isinstance(contexts, (str, bytes)) or not hasattr(contexts, "__len__"):
+def as_list(given: Any, name: str) -> list[Any]:
+    """Return what was given in its order: a column of a data frame is read by position."""
+    if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
         raise InputError(
-            f"contexts are a {type(contexts).__name__}.",
-            "They are texts in tokens, of which mentions name some.",
-            "Pass a list of lists of words.",
+            f"{name} is a {type(given).__name__}.",
+            "One after the other is read, and counted from 0.",
+            "Pass a list.",
         )
+    return list(given)
+
+
+def _refuse_unsplit(contexts: list[Any]) -> None:
+    """Refuse texts that are no tokens: of a string the letters would be read as such."""
     for k, context in enumerate(contexts):
-        if isinstance(context, (str, bytes)) or not all(isinstance(t, str) for t in context):
+        unsplit = isinstance(context, (str, bytes)) or not isinstance(
+            context, Sequence | np.ndarray
+        )
+        if unsplit or not all(isinstance(t, str) for t in context):
             raise InputError(
                 f"context {k} is {str(context)[:60]!r}, not a list of words.",
                 "A mention names the first token and the one after its last.",

@@ -94,7 +94,8 @@ def cluster(
     budget : int, float or str, optional
         The most to spend: evaluations, a share of all pairs, or money. By default 200 pairs for
         each item, or all pairs if these are fewer; of strings and vectors all pairs of up to 2,000
-        items, and the clusters are then exact.
+        items. Clusters of all pairs are exact. Among them are items with themselves, unless the
+        similarity declares a diagonal.
     guide : array, encoder, "auto", None, or list of these, default="auto"
         As for `approximate`.
     random_state, journal, n_jobs, workers, client, progress : as for `find_pairs`
@@ -256,11 +257,11 @@ def allowance(
     planner: Planner, n: int, budget: float | str | None, cost: Cost | None, *, cheap: bool
 ) -> int:
     """Return how many evaluations may be spent: those of a budget, or so many for each item."""
-    pairs = n * (n - 1) // 2
-    if budget is not None:
-        return evaluations_of(budget, pairs * planner.per_entry, cost)
+    # An exact matrix has its diagonal, too.
     everything = planner.price_of_columns(n)
-    if cheap and pairs <= _ALL_OF_CHEAP:
+    if budget is not None:
+        return evaluations_of(budget, everything, cost)
+    if cheap and n * (n - 1) // 2 <= _ALL_OF_CHEAP:
         return everything
     return min(_FOR_EACH_ITEM * n * planner.per_entry, everything)
 

@@ -293,7 +293,7 @@ def _check_crossing(name: str, marks: list[str], spans: set[tuple[Span, int]]) -
     document = _Document(name, name)
     for number, mark in enumerate(marks):
         document.read(number, mark)
-    if not {(span, int(k)) for _, span, k in document.mentions} <= spans:
+    if {(span, int(k)) for _, span, k in document.mentions} != spans:
         raise InputError(
             f"{name} has two mentions in one cluster that cross: each has a token of its own.",
             "The format cannot say which beginning belongs to which end.",

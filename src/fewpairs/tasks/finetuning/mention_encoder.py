@@ -14,6 +14,7 @@ from fewpairs.errors import InputError
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.similarities.transformers.mention_pairs import numbered
 from fewpairs.similarities.transformers.mention_vectors import (
+    as_list,
     checked_mentions,
     heads_read,
     longest,
@@ -138,6 +139,7 @@ def finetune_mention_encoder(
                 "It is a positive number.",
                 "Pass for example the default.",
             )
+    contexts = as_list(contexts, "contexts")
     places = checked_mentions(contexts, mentions, heads)
     groups = numbered(clusters, "clusters")
     labels = [0] * len(places) if topics is None else topics
