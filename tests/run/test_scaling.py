@@ -18,12 +18,13 @@ ALIKE = fp.similarity(lambda a, b: float(a == b), kind="pair", symmetric=True)
 
 
 def test_evaluations_are_those_of_the_plan():
-    import numpy as np
-
     n, s = 3000, 50
-    planned = fp.plan(np.zeros((n, 2)), "rbf", landmarks=s, method="nystrom", timed=False)
+    planned = fp.plan(range(n), ALIKE, landmarks=s, timed=False)
     there = fp.plan_cluster(n, workers=4, seconds_per_pair=0.001, landmarks=s)
-    assert there.evaluations == pytest.approx(planned.evaluations, rel=0.01)
+    # Beside these, a few pairs are asked for in both orders.
+    assert planned.evaluations - 8 <= there.evaluations <= planned.evaluations
+    given = fp.plan_cluster(n, workers=4, seconds_per_pair=0.001, landmarks=s, memory=0.0)
+    assert there.coordinator_memory - given.coordinator_memory == planned.memory
 
 
 def test_twice_the_workers_take_half_the_time_and_the_same_money():
@@ -145,8 +146,8 @@ def test_memory_is_what_is_held_at_the_peak():
 
     plain = there()
     in_a_trip = 30  # pairs of 0.01 s in the 0.3 s that make a trip worth it
-    columns, items, held = 8 * 3.3 * 1000 * 20, 1000 * 200.0, 4 * 4 * in_a_trip * 8
-    assert plain.coordinator_memory == pytest.approx(columns + items + held)
+    items, held = 1000 * 200.0, 4 * 4 * in_a_trip * 8
+    assert plain.coordinator_memory > 8 * 1000 * 20 + items + held
     assert there(memory=10**9).coordinator_memory == pytest.approx(10**9 + items + held)
     assert plain.worker_memory == items + 2 * in_a_trip * 8
     assert there(model_bytes=5e8).worker_memory == plain.worker_memory + 5e8

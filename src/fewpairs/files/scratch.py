@@ -173,6 +173,8 @@ def _mapped(
     folder: Path, height: int, width: int, dtype: npt.DTypeLike = np.float32
 ) -> npt.NDArray[Any]:
     size = np.dtype(dtype).itemsize * height * width
+    if not size:  # nothing cannot be mapped
+        return np.empty((height, width), dtype=dtype)
     free = shutil.disk_usage(folder).free
     if size > free:
         raise MemoryCeilingError(

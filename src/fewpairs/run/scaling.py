@@ -7,8 +7,10 @@ from math import ceil
 
 from fewpairs.arrays import is_number, is_whole
 from fewpairs.errors import InputError
+from fewpairs.methods.catalogue import find_method
+from fewpairs.oracle.planner import DEFAULT_BLOCK, Planner
 from fewpairs.parallel import format_bytes
-from fewpairs.run.pricing import MOST_ERROR_PAIRS
+from fewpairs.run.pricing import MOST_ERROR_PAIRS, peak_memory
 from fewpairs.run.timing import format_seconds
 from fewpairs.workers.dispatch import HELD
 from fewpairs.workers.loads import MOST_NUMBERS, seconds_worth
@@ -20,8 +22,6 @@ _EACH_TRIP, _START, _BYTES_A_SECOND = 0.008, 2.0, 150e6
 #: Products of tall arrays, in floating-point operations a second of one core; the default method
 #: makes about so many passes of 2·n·s² over its columns.
 _FLOPS, _PASSES = 1e10, 12
-#: Bytes held for each number of the columns, at the peak: profiles and factors come on top of 8.
-_PER_NUMBER = 8 * 3.3
 _NUMBER = 8
 #: Columns of a block, beside which a row's position is sent once: a guess, on the small side.
 _ACROSS = 8
@@ -106,10 +106,10 @@ def plan_cluster(
         Items and model are sent to each process once.
     landmarks : int, default=100
     evaluations : int, optional
-        By default those of `landmarks` columns, and 2,000 pairs for the error.
+        By default the most that the default method makes of a symmetric similarity: columns, the
+        pairs it is tuned on, near-duplicates, 2,000 pairs for the error.
     memory : float, optional
-        Bytes of the coordinator at its peak, beside the items; by default those of the default
-        method.
+        Bytes of the coordinator at its peak, beside the items; by default those of the same run.
     item_bytes, model_bytes : float
         Of one item on average, and of what a similarity loads in each process.
     per_second : float, optional
@@ -125,11 +125,11 @@ def plan_cluster(
     --------
     >>> import fewpairs as fp
     >>> print(fp.plan_cluster(100_000, workers=16, seconds_per_pair=0.004, landmarks=200))
-    16 workers: 19,982,100 evaluations
-      wall time    about 1.4 h, waiting for the workers
-      of which     evaluating 1.4 h, moving 33 min beside it, computing 9.6 s
-      memory       548 MB on the coordinator, 20 MB in each process
-      network      500 MB in and out of the coordinator
+    16 workers: 26,783,200 evaluations
+      wall time    about 1.9 h, waiting for the workers
+      of which     evaluating 1.9 h, moving 45 min beside it, computing 9.6 s
+      memory       607 MB on the coordinator, 20 MB in each process
+      network      561 MB in and out of the coordinator
     """
     counts = {"n": n, "workers": workers, "landmarks": landmarks}
     for name, value in (counts | {"threads_per_process": threads_per_process}).items():
@@ -140,8 +140,10 @@ def plan_cluster(
         if given is not None and (not is_number(given) or given <= 0):
             raise InputError(f"{name} is {given!r}.", "It is a rate.", "Pass a positive number.")
     s = min(landmarks, n)
-    if evaluations is None:
-        evaluations = (n - s) * s + s * (s + 1) // 2 + min(MOST_ERROR_PAIRS, n * s // 10)
+    if evaluations is None or memory is None:
+        most, peak = _of_default_method(int(n), int(s))
+        evaluations = most if evaluations is None else evaluations
+        memory = peak if memory is None else memory
     evaluating = evaluations * seconds_per_pair / workers
     if per_second is not None:
         evaluating = max(evaluating, evaluations / per_second)
@@ -156,17 +158,35 @@ def plan_cluster(
     moving = trips * _EACH_TRIP + traffic / _BYTES_A_SECOND
     computing = _PASSES * 2.0 * n * s * s / _FLOPS
     held = HELD * workers * in_a_trip * _NUMBER
-    columns = _PER_NUMBER * n * s if memory is None else memory
     planned = ClusterPlan(
         evaluations=int(evaluations),
         workers=int(workers),
         evaluating=evaluating,
         moving=moving,
         computing=computing,
-        coordinator_memory=columns + items + held,
+        coordinator_memory=memory + items + held,
         worker_memory=items + model_bytes + 2 * threads_per_process * in_a_trip * _NUMBER,
         traffic=traffic,
     )
     if price_per_hour is None:
         return planned
     return replace(planned, price=price_per_hour * workers * planned.seconds / 3600)
+
+
+def _of_default_method(n: int, landmarks: int) -> tuple[int, int]:
+    """Return the most that it evaluates, the pairs for the error included, and its peak memory."""
+    method = find_method("auto", {}, symmetric=True).method
+    planner = Planner(
+        n=n,
+        m=n,
+        square=True,
+        symmetric=True,
+        block_size=DEFAULT_BLOCK["pairs"],
+        by_block_only=False,
+        by_pairs_only=True,
+        diagonal_known=False,
+    )
+    spent = method.price(planner, landmarks)
+    judging = min(MOST_ERROR_PAIRS, spent // 10)
+    most = min(spent + judging, planner.price_of_everything)
+    return most, peak_memory(method, planner, landmarks, judged=True)
