@@ -279,3 +279,13 @@ def test_room_on_disk_is_taken_before_it_is_mapped(tmp_path, monkeypatch):
         with pytest.raises(MemoryCeilingError, match="No space left"):
             scratch.tall_array(1000, 100, "it", "less")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("threshold", [0.5, 2.0])
+def test_clusters_of_columns_on_disk_are_those_of_columns_in_memory(few, tmp_path, threshold):
+    on_disk = run(few, method="nystrom", scratch=tmp_path)
+    assert scratch.is_on_disk(on_disk.left)
+    plain = fp.FactoredMatrix(np.array(on_disk.left), on_disk.core, np.array(on_disk.right))
+    found, wanted = (fp.cluster(one, threshold=threshold) for one in (on_disk, plain))
+    assert len(set(wanted.labels)) == (3000 if threshold > 1 else len(set(found.labels)))
+    np.testing.assert_array_equal(found.labels, wanted.labels)

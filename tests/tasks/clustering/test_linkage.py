@@ -233,3 +233,46 @@ def test_holes_are_refused():
     left[2] = np.nan
     with pytest.raises(fp.errors.InputError, match="1 entries that are no finite numbers"):
         sums_of(fp.FactoredMatrix(left, np.ones((1, 1))))
+
+
+def every_way(matrix, least):
+    """All partitions that merging the nearest two can lead to, whichever of equal ones is taken."""
+    ends, seen = set(), set()
+    waiting = [frozenset(frozenset([k]) for k in range(len(matrix)))]
+    while waiting:
+        clusters = waiting.pop()
+        averages = {
+            (a, b): matrix[np.ix_(sorted(a), sorted(b))].mean()
+            for a in clusters
+            for b in clusters
+            if min(a) < min(b)
+        }
+        best = max(averages.values(), default=-np.inf)
+        if best < least - 1e-12:
+            ends.add(clusters)
+            continue
+        for (a, b), average in averages.items():
+            merged = clusters - {a, b} | {a | b}
+            if average > best - 1e-12 and merged not in seen:
+                seen.add(merged)
+                waiting.append(merged)
+    return ends
+
+
+@settings(max_examples=60, deadline=None)
+@given(n=st.integers(2, 6), seed=st.integers(0, 10**6), levels=st.integers(2, 4))
+def test_of_equal_averages_clusters_are_some_that_the_slow_way_can_lead_to(n, seed, levels):
+    dense = np.random.default_rng(seed).integers(levels, size=(n, n)) / levels
+    dense = np.triu(dense, 1) + np.triu(dense, 1).T + np.eye(n)
+    matrix = fp.FactoredMatrix(np.eye(n), dense)
+    for least in (0.25, 0.5):
+        ways = every_way(dense, least)
+        tree = tree_of(matrix)
+        for labels in (
+            fp.cluster(matrix, threshold=least).labels,
+            tree.labels(
+                tree.above(least - 1e-12)
+            ),  # another order of merges, and another way perhaps
+        ):
+            found = frozenset(frozenset(np.flatnonzero(labels == k).tolist()) for k in set(labels))
+            assert found in ways
