@@ -251,7 +251,8 @@ def page(rows: dict[str, list[str]]) -> str:
         "the half of the groups by which no setting was chosen; elsewhere of all groups. "
         "Evaluations and seconds of fields leave out the choosing, by all pairs of the other half."
     )
-    return f"{text}\n\n{table(head, rows.values())}"
+    order = [f"{name}: {way}" for name in TASKS for way in WAYS]
+    return f"{text}\n\n{table(head, (rows[label] for label in order if label in rows))}"
 
 
 if __name__ == "__main__":

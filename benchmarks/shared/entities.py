@@ -25,7 +25,7 @@ from fewpairs import datasets
 #: Pairs of different groups, for each pair of a group, that weights are learned from: those that
 #: look most alike.
 _AGAINST = 10
-THRESHOLDS = np.linspace(0.5, 0.98, 49)
+THRESHOLDS = np.linspace(0.5, 1.0, 51)
 
 
 class Task(NamedTuple):
@@ -90,9 +90,16 @@ TASKS: dict[str, Callable[[], Task]] = {
             "venue": "token_set_ratio",
             "year": "ratio",
         },
-        names=("title", "authors"),
+        names=("authors",),
+        titles=("title",),
         others=("venue", "year"),
-        rules=(("title",), ("authors",), ("year", "title_start"), ("year", "authors_start")),
+        rules=(
+            ("title",),
+            ("authors",),
+            ("year", "title_start"),
+            ("year", "authors_start"),
+            ("title_rare",),
+        ),
         trained=("title", "authors"),
     ),
     "Amazon–Google": lambda: _task(
