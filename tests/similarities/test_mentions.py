@@ -160,6 +160,25 @@ def test_a_part_that_is_zero_stays_zero():
     np.testing.assert_allclose(prepared, 0, atol=1e-6)
 
 
+def test_the_size_of_vectors_does_not_matter_as_far_as_single_precision_has_them():
+    w = weights() | {"centre": np.zeros_like(weights()["centre"])}
+    scorer = fp.MentionScorer(w)
+    x = np.random.default_rng(3).normal(size=(6, len(w["centre"])))
+    scores = fp.score_pairs(scorer, x[:3], x[3:])
+    np.testing.assert_allclose(
+        fp.score_pairs(scorer, 1e-25 * x[:3], 1e-25 * x[3:]), scores, rtol=1e-5
+    )
+
+
+def test_weights_are_the_scorers_own():
+    w = {name: np.asarray(one, dtype=np.float32) for name, one in weights().items()}
+    scorer = fp.MentionScorer(w)
+    x = np.random.default_rng(3).normal(size=(2, len(w["centre"])))
+    before = fp.score_pairs(scorer, x[:1], x[1:])
+    w["weight0"][:] = -5
+    np.testing.assert_array_equal(fp.score_pairs(scorer, x[:1], x[1:]), before)
+
+
 def test_scores_that_are_nan_name_their_pair():
     class Broken(fp.MentionScorer):
         def block(self, left, right):
@@ -298,6 +317,17 @@ class TestTraining:
             ({"dev": (np.ones((2, 7)), [0, 0])}, "7 numbers in each vector; 8 are"),
             ({"judge": lambda _: float("nan")}, "judge has returned nan"),
             ({"judge": lambda _: None}, "judge has returned None"),
+            ({"judge": 3}, "judge is 3"),
+            ({"hidden": 64}, "hidden is 64"),
+            ({"epochs": 2.5}, "epochs is 2.5"),
+            ({"epochs": -1}, "epochs is -1"),
+            ({"patience": None}, "patience is None"),
+            ({"negatives": 1e12}, "negatives is 1000000000000.0"),
+            ({"clusters": [0] * 240}, "in each topic of the mentions all are of one cluster"),
+            ({"clusters": np.arange(240) % 4}, "in each topic of the mentions"),
+            ({"dev": (np.ones((2, 8)), [0, 0])}, "in each topic of those of dev"),
+            ({"clusters": np.ma.masked_less(np.arange(240) % 7, 3)}, "clusters has 104 masked"),
+            ({"vectors": np.ma.masked_less(np.ones((240, 8)), 2)}, "vectors has 1,920 masked"),
         ],
     )
     def test_what_cannot_be_learned_from_is_refused(self, change, message):
@@ -306,9 +336,9 @@ class TestTraining:
         with pytest.raises(InputError, match=message):
             fp.MentionScorer.train(given.pop("vectors"), given.pop("clusters"), **given)
 
-    def test_one_cluster_of_all_has_no_negatives_and_is_learned_all_the_same(self):
+    def test_one_giant_cluster_beside_another_mention_is_learned(self):
         x, _, _ = made_mentions(40)
-        scorer = fp.MentionScorer.train(x, [0] * 40, hidden=(8,), epochs=8)
+        scorer = fp.MentionScorer.train(x, [0] * 39 + [1], hidden=(8,), epochs=8)
         assert fp.score_pairs(scorer, x[:5], x[5:10]).min() > 0.5
 
 

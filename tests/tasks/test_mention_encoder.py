@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import fewpairs as fp
@@ -138,6 +139,9 @@ def test_a_batch_holds_contexts_of_one_topic_and_every_context_comes_once():
         ({"contexts_at_once": 1.5}, "contexts_at_once is 1.5"),
         ({"learning_rate": np.nan}, "learning_rate is nan"),
         ({"negatives": 0}, "negatives is 0"),
+        ({"learning_rate": 2.0}, "learning_rate is 2.0"),
+        ({"clusters": [7] * 36}, "36 mentions to learn from of a topic are of one cluster"),
+        ({"clusters": np.ma.masked_equal(np.arange(36) % 2, 1)}, "clusters has 18 masked"),
         ({"validation": [7]}, "no mentions of it"),
         ({"validation": [0, 1, 2]}, "all topics there are"),
         ({"topics": [0, 1]}, "36 mentions, 36 clusters and 2 topics"),
@@ -155,9 +159,11 @@ def test_what_cannot_be_learned_is_refused_before_anything_is_written(
     folder, tmp_path, options, said
 ):
     contexts, mentions, clusters, topics = made(topics=3)
-    given = {"topics": topics, "base": folder, "output": tmp_path / "made", **options}
+    given = {"topics": topics, "base": folder, "output": tmp_path / "made"}
     with pytest.raises(InputError, match=said):
-        fp.finetune_mention_encoder(contexts, mentions, clusters, **given)
+        fp.finetune_mention_encoder(
+            contexts, mentions, **{"clusters": clusters, **given, **options}
+        )
     assert not (tmp_path / "made").exists()
 
 
@@ -171,7 +177,10 @@ def test_nothing_is_overwritten_and_a_stopped_training_leaves_nothing(folder, tm
     assert not (tmp_path / "made").exists()
 
 
-@pytest.mark.parametrize("contexts", [["the red one sat"], [["the", None]], "the red", iter(())])
+@pytest.mark.parametrize(
+    "contexts",
+    [["the red one sat"], [["the", None]], "the red", 3, [7], {0: ["the"]}, [["the", "\ud800"]]],
+)
 def test_texts_that_are_no_words_are_refused(folder, contexts):
     with pytest.raises(InputError, match="context"):
         fp.mention_vectors(contexts, [(0, 0, 1)], folder)
@@ -259,10 +268,95 @@ def test_mentions_beyond_the_encoder_teach_nothing(folder, tmp_path):
         pytest.raises(InputError, match="of 0 mentions to learn from"),
     ):
         fp.finetune_mention_encoder(
-            beyond, [(0, 58, 60), (0, 57, 59)], [0, 0], base=folder, output=tmp_path / "none"
+            beyond,
+            [(0, 57, 58), (0, 57, 59), (0, 58, 60)],
+            [0, 0, 1],
+            base=folder,
+            output=tmp_path / "none",
         )
 
 
 def test_an_encoder_is_read_without_a_report(folder, capfd):
     fp.mention_vectors([["the", "red"]], [(0, 0, 1)], folder)
     assert capfd.readouterr() == ("", "")
+
+
+def test_columns_of_a_data_frame_are_read_by_position(folder):
+    contexts, mentions, _, _ = made()
+    order = np.random.default_rng(0).permutation(len(contexts))
+    shuffled = pd.Series(contexts)[order]
+    heads, words = pd.Series([1] * 24)[order], pd.Series(["red", "blue"] * 12)[order]
+    found = fp.mention_vectors(shuffled, mentions, folder, heads=heads, head_words=words)
+    wanted = fp.mention_vectors(
+        list(shuffled), mentions, folder, heads=list(heads), head_words=list(words)
+    )
+    np.testing.assert_array_equal(found, wanted)
+    with pytest.raises(InputError, match="head_words holds nan at position 1"):
+        fp.mention_vectors(contexts, mentions[:2], folder, head_words=["red", np.nan])
+    with pytest.raises(InputError, match="head_words is a str"):
+        fp.mention_vectors(contexts, mentions[:3], folder, head_words="red")
+
+
+def test_weights_that_the_last_step_has_lost_are_not_saved(folder, tmp_path, monkeypatch):
+    contexts, mentions, clusters, _ = made(topics=1)
+    step = torch.optim.AdamW.step
+
+    def blown_up(self, *given):
+        step(self, *given)
+        for group in self.param_groups[:1]:
+            for weight in group["params"]:
+                weight.data *= np.inf
+
+    monkeypatch.setattr(torch.optim.AdamW, "step", blown_up)
+    with pytest.raises(fp.errors.FewpairsError, match="weights are no longer finite in epoch 1"):
+        fp.finetune_mention_encoder(
+            contexts, mentions, clusters, base=folder, output=tmp_path / "made", epochs=1
+        )
+    assert not (tmp_path / "made").exists()
+
+
+def test_a_folder_without_words_or_with_too_few_weights_is_refused(folder, tmp_path):
+    import json
+    import shutil
+
+    text = [["the", "red", "one"]]
+    wordless = shutil.copytree(folder, tmp_path / "wordless")
+    for file in wordless.glob("*"):
+        if file.name not in ("config.json", "model.safetensors"):
+            file.unlink()
+    with pytest.raises(InputError, match=r"has no vocabulary|no model that can be read"):
+        fp.mention_vectors(text, [(0, 1, 3)], wordless)
+    deeper = shutil.copytree(folder, tmp_path / "deeper")
+    config = json.loads((deeper / "config.json").read_text(encoding="utf-8"))
+    config["num_hidden_layers"] = 3
+    (deeper / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    with pytest.raises(InputError, match=r"has no weights for encoder\.layer\.2"):
+        fp.mention_vectors(text, [(0, 1, 3)], deeper)
+    config["hidden_size"] = 4
+    (deeper / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    with pytest.raises(InputError, match="no model that can be read"):
+        fp.mention_vectors(text, [(0, 1, 3)], deeper)
+
+
+def test_the_loss_of_a_batch_is_that_of_its_pairs_one_by_one(folder):
+    from fewpairs.similarities.transformers.mention_vectors import read_encoder
+    from fewpairs.tasks.finetuning.mention_epochs import MentionTraining, Schedule, Taught
+
+    contexts, mentions, clusters, topics = made(each=5)
+    places = np.array([(*mention, mention[2] - 1) for mention in mentions])
+    taught = Taught(contexts, places, np.array(clusters), np.array(topics))
+    tokenizer, network = read_encoder(folder, "a test")
+    training = MentionTraining(tokenizer, network, Schedule(1, 1, 1e-3, 6, 3.0), taught, None)
+    training._centre = torch.zeros(32)
+    with torch.no_grad():
+        loss = float(training._loss(taught, np.arange(10)))
+    x = fp.mention_vectors(contexts, mentions, folder)[:, :32].astype(float)
+    total = weights = 0.0
+    pairs = [(i, j) for i in range(10) for j in range(i) if topics[i] == topics[j]]
+    same = [clusters[i] == clusters[j] for i, j in pairs]
+    for (i, j), alike in zip(pairs, same, strict=True):
+        weight = 1.0 if alike else 3.0 * sum(same) / (len(same) - sum(same))
+        logit = 6.0 * (x[i] @ x[j]) / 2 - 4.0
+        total += weight * np.log1p(np.exp(-logit if alike else logit))
+        weights += weight
+    assert loss == pytest.approx(total / weights, rel=1e-5)

@@ -42,7 +42,8 @@ class Verdict(NamedTuple):
             warn(
                 ErrorEstimateWarning(
                     f"the error estimate {value:.3g} rests on about {self.carrying:.1f} of {drawn} "
-                    "sampled pairs; its interval may be too narrow. Ask for more with error_pairs=…"
+                    "sampled pairs; its interval may be too narrow. Ask for more with "
+                    "error_pairs=… of approximate, or a larger budget."
                 )
             )
         return self.estimate

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fewpairs.arrays import FloatArray, IntArray, RandomState, SingleArray
+from fewpairs.arrays import FloatArray, IntArray, RandomState, SingleArray, unmasked
 from fewpairs.errors import FileFormatError, InputError, MissingExtraError
 from fewpairs.files import archive
 from fewpairs.items.items import Items
@@ -24,6 +24,8 @@ _STEP = 2**21
 _LAYER = ("weight", "bias")
 #: Squares of larger numbers might not be finite in single precision.
 LARGEST = 1e15
+#: Squares of smaller ones might be nothing.
+_SQUARED_AWAY = 1e-15
 
 
 class MentionScorer(Similarity):
@@ -136,7 +138,7 @@ class MentionScorer(Similarity):
                 topics=topics,
                 parts=parts,
                 dev=dev,
-                judge=None if judge is None else lambda found: judge(MentionScorer(found)),
+                judge=(lambda found: judge(MentionScorer(found))) if callable(judge) else judge,
                 hidden=hidden,
                 epochs=epochs,
                 patience=patience,
@@ -213,8 +215,12 @@ def scaled(vectors: npt.NDArray[Any], centre: SingleArray, sizes: IntArray) -> S
     found = np.asarray(vectors, dtype=np.float32) - centre
     ends = np.cumsum(sizes)
     for start, end in zip(ends - sizes, ends, strict=True):
-        length = np.linalg.norm(found[:, start:end], axis=1, keepdims=True)
-        found[:, start:end] /= np.where(length > 0, length, np.float32(1))
+        part = found[:, start:end]
+        length = np.linalg.norm(part, axis=1, keepdims=True)
+        few = np.flatnonzero(length < _SQUARED_AWAY)
+        if few.size:
+            length[few] = np.linalg.norm(part[few].astype(np.float64), axis=1, keepdims=True)
+        part /= np.where(length > 0, length, np.float32(1))
     return found
 
 
@@ -222,7 +228,7 @@ def numbers(given: Any, name: str) -> SingleArray:
     """Return an array in single precision; what is too large for that becomes infinite."""
     try:
         with np.errstate(over="ignore"):
-            return np.asarray(given, dtype=np.float32)
+            return np.asarray(unmasked(given, name), dtype=np.float32)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
             f"{name} cannot be read as an array of numbers: {error}.",
@@ -254,7 +260,8 @@ def _checked(given: Weights) -> tuple[list[tuple[SingleArray, SingleArray]], Sin
         )
     said = numbers(given["parts"], "parts")
     sizes = np.where(np.isfinite(said), said, 0).astype(np.int64)
-    arrays = {name: numbers(given[name], name) for name in names - {"parts"}}
+    # Copies: the version is a checksum of what they are now.
+    arrays = {name: numbers(given[name], name).copy() for name in names - {"parts"}}
     d = int(sizes.sum())
     fits = arrays["centre"].shape == (d,) and sizes.ndim == 1 and bool((sizes > 0).all())
     fits = fits and bool((sizes == said).all())

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fewpairs.arrays import FloatArray, IntArray, SingleArray
+from fewpairs.arrays import FloatArray, IntArray, SingleArray, unmasked
 from fewpairs.errors import InputError
 from fewpairs.similarities.mentions import LARGEST, numbers
 
@@ -44,6 +44,8 @@ class Mentions:
         self._groups = self.topics * (int(self.clusters.max(initial=0)) + 1) + self.clusters
         sizes = np.bincount(np.unique(self._groups, return_inverse=True)[1])
         self.positives = int((sizes * (sizes - 1)).sum())
+        #: Whether some mentions of one topic are of different clusters.
+        self.differ = len(sizes) > len(np.unique(self.topics))
 
     def draw(self, same: int, different: int, rng: np.random.Generator) -> tuple[IntArray, ...]:
         """Draw pairs of one cluster, and of different clusters of one topic; and which is which."""
@@ -79,6 +81,7 @@ def numbered(labels: Any, name: str) -> IntArray:
             "Each mention has a label.",
             "Pass a sequence of numbers or texts.",
         )
+    labels = unmasked(labels, name)
     number: dict[Any, int] = {}
     found = []
     for k, label in enumerate(

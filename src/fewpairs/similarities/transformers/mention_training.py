@@ -24,6 +24,8 @@ from fewpairs.similarities.transformers.mention_pairs import Mentions, average_p
 #: Pairs of one cluster in an epoch, at the most; and pairs in one step.
 _POSITIVES, _BATCH = 20_000, 256
 _COARSE_EPOCHS = 8
+#: Pairs of different clusters for one of the same: an epoch draws twice as many.
+_MOST_NEGATIVES = 1000
 #: Pairs that `dev` is judged by.
 _JUDGED = 20_000
 
@@ -43,16 +45,29 @@ def train(
     random_state: RandomState,
 ) -> Weights:
     """Return the weights that were judged best; see `MentionScorer.train`."""
-    if not is_number(negatives) or negatives < 0:
+    if not is_number(negatives) or not 0 <= negatives <= _MOST_NEGATIVES:
         raise InputError(
             f"negatives is {negatives!r}.",
             "So many pairs of different clusters are drawn for each pair of one cluster.",
-            "Pass a number from 0 on, for example 2.0.",
+            f"Pass a number from 0 to {_MOST_NEGATIVES}, for example 2.0.",
+        )
+    for name, count, least in (("epochs", epochs, 0), ("patience", patience, 1)):
+        if not is_whole(count) or count < least:
+            raise InputError(
+                f"{name} is {count!r}.", "It is a whole number.", f"Pass one from {least} on."
+            )
+    if judge is not None and not callable(judge):
+        raise InputError(
+            f"judge is {judge!r}.",
+            "It is asked after each epoch how good a scorer is.",
+            "Pass a function from a scorer to a number.",
         )
     mentions = Mentions(vectors, clusters, topics)
+    _refuse_alike(mentions, "the mentions")
     same = min(mentions.positives, _POSITIVES)
     different = round(negatives * same)
-    if not same or not all(is_whole(h) and h > 0 for h in hidden):
+    layers = isinstance(hidden, (tuple, list)) and all(is_whole(h) and h > 0 for h in hidden)
+    if not same or not layers:
         raise InputError(
             f"there are {mentions.positives} pairs of one cluster, and hidden is {hidden!r}.",
             "The scorer learns from pairs that belong together, in layers of some width.",
@@ -81,6 +96,16 @@ def train(
             if since >= patience:
                 break
     return kept
+
+
+def _refuse_alike(mentions: Mentions, which: str) -> None:
+    """Refuse mentions that nobody need tell apart: every scorer would be right about them."""
+    if mentions.positives and not mentions.differ:
+        raise InputError(
+            f"in each topic of {which} all are of one cluster.",
+            "The scorer learns, and is judged, by telling clusters of a topic apart.",
+            "Pass topics with several clusters.",
+        )
 
 
 def _sizes(parts: Any, d: int) -> IntArray:
@@ -138,6 +163,7 @@ def _judge(
             "Without such pairs no epoch would be better than the first.",
             "Pass mentions of which some of one topic refer to the same thing.",
         )
+    _refuse_alike(mentions, "those of dev")
     same = min(mentions.positives, _JUDGED)
     left, right, labels = mentions.draw(same, _JUDGED, rng)
 

@@ -7,11 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors import SafetensorError
 
 from fewpairs.arrays import BoolArray, IntArray, SingleArray, is_whole
 from fewpairs.errors import InputError, MentionsCutWarning, MissingExtraError, warn
-from fewpairs.similarities.transformers.quiet import quiet
+from fewpairs.similarities.transformers.folders import (
+    quiet,
+    refuse_unlearned,
+    refuse_wordless,
+    unreadable,
+)
 
 #: Contexts of like length that the encoder reads at once.
 _BATCH = 16
@@ -57,7 +61,7 @@ def mention_vectors(
     import torch  # noqa: PLC0415 - optional
 
     contexts = as_list(contexts, "contexts")
-    head_words = None if head_words is None else as_list(head_words, "head_words")
+    head_words = None if head_words is None else _as_words(head_words, "head_words")
     checked = checked_mentions(contexts, mentions, heads, head_words)
     words = network.get_input_embeddings().weight.detach().numpy()
     d = words.shape[1]
@@ -104,13 +108,14 @@ def read_encoder(model: str | Path, feature: str) -> tuple[Any, Any]:
     try:
         with quiet(transformers):
             tokenizer = transformers.AutoTokenizer.from_pretrained(model, local_files_only=True)
-            network = transformers.AutoModel.from_pretrained(model, local_files_only=True)
-    except (OSError, ValueError, SafetensorError) as error:
-        raise InputError(
-            f"there is no model that can be read at {str(model)!r}.",
-            "Nothing is downloaded.",
-            "Pass a folder with config.json, weights and tokenizer files.",
-        ) from error
+            network, told = transformers.AutoModel.from_pretrained(
+                model, local_files_only=True, output_loading_info=True
+            )
+    except Exception as error:  # whatever damaged files make of the libraries that read them
+        raise unreadable(model) from error
+    refuse_wordless(tokenizer, model)
+    # What comes after the last states is not used.
+    refuse_unlearned((k for k in told["missing_keys"] if not k.startswith("pooler.")), model)
     return tokenizer, network.float().eval()  # some are stored in half precision
 
 
@@ -200,13 +205,33 @@ def as_list(given: Any, name: str) -> list[Any]:
     return list(given)
 
 
+def _as_words(given: Any, name: str) -> list[str]:
+    """Return one text each; anything else would be read as what it prints as."""
+    words = as_list(given, name)
+    for k, word in enumerate(words):
+        if not isinstance(word, str):
+            raise InputError(
+                f"{name} holds {word!r} at position {k}.", "It is read as a word.", "Pass texts."
+            )
+    return words
+
+
+def _is_text(word: str) -> bool:
+    """Whether a word can be written: half of a character, as damaged files have, cannot."""
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _refuse_unsplit(contexts: list[Any]) -> None:
     """Refuse texts that are no tokens: of a string the letters would be read as such."""
     for k, context in enumerate(contexts):
         unsplit = isinstance(context, (str, bytes)) or not isinstance(
             context, Sequence | np.ndarray
         )
-        if unsplit or not all(isinstance(t, str) for t in context):
+        if unsplit or not all(isinstance(t, str) and _is_text(t) for t in context):
             raise InputError(
                 f"context {k} is {str(context)[:60]!r}, not a list of words.",
                 "A mention names the first token and the one after its last.",

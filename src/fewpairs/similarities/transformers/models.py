@@ -13,9 +13,15 @@ import numpy as np
 
 from fewpairs.arrays import FloatArray
 from fewpairs.errors import InputError, MissingExtraError
+from fewpairs.similarities.transformers.folders import (
+    refuse_unlearned,
+    refuse_wordless,
+    unreadable,
+)
 from fewpairs.similarities.transformers.joining import Batch
 from fewpairs.similarities.transformers.onnx import OnnxModel, onnx_file
 
+_LOADED = "; or load the model yourself, and pass it with tokenizer=…"
 #: Classes of PyTorch that models name as their activation, and what they are called here.
 _NAMED = {"Sigmoid": "sigmoid", "Identity": "identity", "Softmax": "softmax"}
 
@@ -113,7 +119,8 @@ def _from_folder(model: str | Path, tokenizer: Any, device: Any, onnx: bool | No
         if tokenizer is None:
             tokenizer = transformers.AutoTokenizer.from_pretrained(model, local_files_only=True)
     except (OSError, ValueError) as error:
-        raise _not_here(model) from error
+        raise unreadable(model, _LOADED) from error
+    refuse_wordless(tokenizer, model)
     activation = _configured(config, Path(model))
     file = onnx_file(Path(model), onnx)
     if file is not None:
@@ -126,24 +133,10 @@ def _from_folder(model: str | Path, tokenizer: Any, device: Any, onnx: bool | No
     network, told = transformers.AutoModelForSequenceClassification.from_pretrained(
         model, local_files_only=True, output_loading_info=True
     )
-    if told["missing_keys"]:
-        raise InputError(
-            f"{model} has no weights for {', '.join(sorted(told['missing_keys']))}.",
-            "They would be random numbers, and so would the similarities.",
-            "Pass a model that was trained on pairs, or train this one on some first.",
-        )
+    refuse_unlearned(told["missing_keys"], model)
     if device is None and torch.cuda.is_available():
         device = "cuda"
     return _of_torch(network, tokenizer, device, activation)
-
-
-def _not_here(model: str | Path) -> InputError:
-    return InputError(
-        f"there is no model that can be read at {str(model)!r}.",
-        "Nothing is downloaded.",
-        "Pass a folder with config.json, weights and tokenizer files; or load the model yourself, "
-        "and pass it with tokenizer=….",
-    )
 
 
 def _of_torch(network: Any, tokenizer: Any, device: Any, activation: Any) -> Encoder:

@@ -120,6 +120,8 @@ class Clusters(Tabular, Paged):
         order = np.argsort(self.labels, kind="stable")
         members = np.split(order, np.cumsum(self.sizes)[:-1])
         kept = sorted((some for some in members if len(some) >= smallest), key=len, reverse=True)
+        if self.ids.left is None:
+            return [some.tolist() for some in kept]
         return [list(self.ids.name(some)) for some in kept]
 
     def __repr__(self) -> str:

@@ -13,7 +13,7 @@ from safetensors import SafetensorError
 
 from fewpairs.arrays import is_whole
 from fewpairs.errors import InputError, MissingExtraError, UnwritableError
-from fewpairs.similarities.transformers.quiet import quiet
+from fewpairs.similarities.transformers.folders import quiet, refuse_wordless
 
 _SIGMOID = "torch.nn.modules.activation.Sigmoid"
 
@@ -74,6 +74,8 @@ def _from_folder(folder: str | Path, with_tokenizer: bool) -> tuple[Any, Any]:
             "Pass a folder with config.json, weights and tokenizer files; or load the model "
             "yourself, and pass it with tokenizer=….",
         ) from error
+    if own is not None:
+        refuse_wordless(own, folder)
     return network, own
 
 

@@ -132,11 +132,14 @@ def finetune_mention_encoder(
             raise InputError(
                 f"{name} is {value!r}.", "It is a whole number, from 1 on.", "Pass at least 1."
             )
-    for name, number in (("learning_rate", learning_rate), ("negatives", negatives)):
-        if not is_number(number) or number <= 0:
+    for name, number, most in (
+        ("learning_rate", learning_rate, 1.0),
+        ("negatives", negatives, 1e6),
+    ):
+        if not is_number(number) or not 0 < number <= most:
             raise InputError(
                 f"{name} is {number!r}.",
-                "It is a positive number.",
+                f"It is a positive number, {most:g} at most.",
                 "Pass for example the default.",
             )
     contexts = as_list(contexts, "contexts")
@@ -200,12 +203,12 @@ def _refuse_useless(clusters: IntArray, topics: IntArray, aside: BoolArray) -> N
                 "The encoder learns, and is judged, by mentions that belong together.",
                 "Pass mentions of which some refer to the same thing, and their topics.",
             )
-    if aside.any() and not _apart(clusters[aside], topics[aside]):
-        raise InputError(
-            f"all {int(aside.sum())} mentions in validation of a topic are of one cluster.",
-            "The encoder is judged by how it tells clusters of a topic apart.",
-            "Put topics aside that have several clusters.",
-        )
+        if some.any() and not _apart(clusters[some], topics[some]):
+            raise InputError(
+                f"all {int(some.sum())} mentions {what} of a topic are of one cluster.",
+                "The encoder learns, and is judged, by how it tells clusters of a topic apart.",
+                "Pass topics that have several clusters.",
+            )
 
 
 def _aside(topics: list[Any], validation: Any) -> BoolArray:

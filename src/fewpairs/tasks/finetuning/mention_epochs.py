@@ -121,6 +121,7 @@ class MentionTraining:
         with Progress(self.steps, progress, unit="steps") as watching:
             for epoch in range(self._schedule.epochs):
                 loss = self._epoch(rng, watching, epoch)
+                self._refuse_lost(epoch)
                 done.append(Epoch(loss, self._judged(judges)))
                 watching.tell(f"epoch {epoch + 1}: loss {loss:.4f}; {done[-1].precision:.4f}")
                 if not weights or not done[-1].precision <= done[best].precision:
@@ -149,11 +150,7 @@ class MentionTraining:
             self._optimizer.step()  # changes nothing without a gradient
             self._rate.step()
             if losses and not math.isfinite(losses[-1]):
-                raise FewpairsError(
-                    f"the loss is {losses[-1]} in epoch {epoch + 1}.",
-                    "The weights are of no use from there on; nothing was written.",
-                    f"Pass a learning_rate below {self._schedule.learning_rate:g}.",
-                )
+                raise self._lost(f"the loss is {losses[-1]}", epoch)
             if not watching.update(self._rate.last_epoch):
                 raise StoppedError(
                     f"the progress callback stopped the training in epoch {epoch + 1}.",
@@ -169,6 +166,18 @@ class MentionTraining:
             )
         return float(np.mean(losses))
 
+    def _refuse_lost(self, epoch: int) -> None:
+        """Look at the weights: nobody has seen a loss of the last ones."""
+        if not all(torch.isfinite(weight).all() for weight in self._network.parameters()):
+            raise self._lost("some weights are no longer finite", epoch)
+
+    def _lost(self, what: str, epoch: int) -> FewpairsError:
+        return FewpairsError(
+            f"{what} in epoch {epoch + 1}.",
+            "The weights are of no use from there on; nothing was written.",
+            f"Pass a learning_rate below {self._schedule.learning_rate:g}.",
+        )
+
     def _loss(self, mentions: Taught, contexts: IntArray) -> Any:
         """Return the cross-entropy of all pairs of a topic; None where none is of one cluster."""
         left, right = np.triu_indices(len(mentions.places), 1)
@@ -179,7 +188,7 @@ class MentionTraining:
         if not count:
             return None
         states = self._unit(self._states(mentions.places, mentions.contexts, contexts))
-        cosines = (states[left] * states[right]).sum(dim=1)
+        cosines = (states @ states.T)[left, right]
         # Both parts have length one, so the product of both together is twice their mean.
         logits = self._scale[0] * cosines / 2 + self._scale[1]
         weight = self._schedule.negatives * count / max(len(same) - count, 1)
