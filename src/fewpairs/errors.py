@@ -286,7 +286,7 @@ class RecallMissedWarning(FewpairsWarning):
 
 
 class NothingLearntWarning(FewpairsWarning):
-    """A model that was trained ranks the pairs that were put aside no better than chance."""
+    """A model that was trained ranks the pairs that were put aside no better than before."""
 
 
 class MentionsCutWarning(FewpairsWarning):

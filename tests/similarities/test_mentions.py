@@ -341,6 +341,25 @@ class TestTraining:
         scorer = fp.MentionScorer.train(x, [0] * 39 + [1], hidden=(8,), epochs=8)
         assert fp.score_pairs(scorer, x[:5], x[5:10]).min() > 0.5
 
+    def test_pairs_that_are_drawn_to_judge_stand_for_all(self):
+        from fewpairs.similarities.transformers.mention_pairs import Mentions, average_precision
+
+        x, cluster, topic = made_mentions()
+        mentions = Mentions(x, cluster, topic)
+        scores = np.random.default_rng(0).normal(size=(240, 240)) + 2 * np.equal.outer(
+            cluster, cluster
+        )
+        scores = scores + scores.T
+        i, j = np.triu_indices(240, 1)
+        i, j = i[topic[i] == topic[j]], j[topic[i] == topic[j]]
+        true = average_precision((cluster[i] == cluster[j]).astype(int), scores[i, j])
+        for most in (500, 2000, 10**6):
+            left, right, labels, weights = mentions.judges(most, np.random.default_rng(1))
+            assert (topic[left] == topic[right]).all()
+            assert (labels == (cluster[left] == cluster[right])).all()
+            said = average_precision(labels, scores[left, right], weights)
+            assert said == pytest.approx(true, abs=1e-12 if most == 10**6 else 0.05)
+
 
 class TestVectors:
     @pytest.fixture

@@ -109,8 +109,10 @@ def test_words_keep_their_embeddings_and_layers_can(folder, tmp_path):
 
 def test_training_ends_when_nothing_gets_better(folder, tmp_path):
     # With so short steps the order of pairs stays as it is.
-    done = taught(folder, tmp_path / "made", validation=[2], learning_rate=1e-12, patience=2)
+    with pytest.warns(fp.errors.NothingLearntWarning, match="the encoder as it came is better"):
+        done = taught(folder, tmp_path / "made", validation=[2], learning_rate=1e-12, patience=2)
     assert (done.best, len(done.epochs)) == (0, 3)
+    assert done.before == done.epochs[0].precision
 
 
 def test_without_topics_that_judge_the_last_epoch_is_kept(folder, tmp_path):

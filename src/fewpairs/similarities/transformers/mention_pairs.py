@@ -60,6 +60,30 @@ class Mentions:
         left, right = np.append(left, far[apart]), np.append(right, near[apart])
         return left, right, np.repeat([1, 0], [same, len(apart)])
 
+    def judges(
+        self, most: int, rng: np.random.Generator
+    ) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+        """Return pairs of one topic, whether they are of one cluster, how many each stands for.
+
+        All of them where they are not more than `most`; of more, so many of each kind are drawn.
+        """
+        _, sizes = np.unique(self.topics, return_counts=True)
+        pairs = int((sizes * (sizes - 1)).sum())
+        if pairs <= most:
+            order = np.argsort(self.topics, kind="stable")
+            starts = np.cumsum(sizes) - sizes
+            each = [
+                start + np.array(np.triu_indices(n, 1))
+                for start, n in zip(starts, sizes, strict=True)
+            ]
+            left, right = order[np.concatenate(each, axis=1)]
+            labels = (self.clusters[left] == self.clusters[right]).astype(np.int64)
+            return left, right, labels, np.ones(len(labels))
+        left, right, labels = self.draw(min(self.positives, most), most, rng)
+        drawn = np.bincount(labels, minlength=2)
+        stands_for = np.array([pairs - self.positives, self.positives]) / np.maximum(drawn, 1)
+        return left, right, labels, stands_for[labels]
+
 
 def _partners(left: IntArray, groups: IntArray, rng: np.random.Generator) -> IntArray:
     """Draw another member of the group of each; of a group of one, itself."""
@@ -101,8 +125,15 @@ def numbered(labels: Any, name: str) -> IntArray:
     return np.array(found, dtype=np.int64)
 
 
-def average_precision(labels: IntArray, scores: FloatArray) -> float:
-    """Return the mean precision at the places of pairs of one cluster, the highest scores first."""
-    right = labels[np.argsort(-scores, kind="stable")]
-    precision = np.cumsum(right) / np.arange(1, len(right) + 1)
-    return float((precision * right).sum() / max(right.sum(), 1))
+def average_precision(
+    labels: IntArray, scores: FloatArray, weights: FloatArray | None = None
+) -> float:
+    """Return the mean precision at the places of pairs of one cluster, the highest scores first.
+
+    A pair with a weight stands for so many.
+    """
+    order = np.argsort(-scores, kind="stable")
+    counts = np.ones(len(labels)) if weights is None else weights[order]
+    right = labels[order] * counts
+    precision = np.cumsum(right) / np.cumsum(counts)
+    return float((precision * right).sum() / max(right.sum(), np.finfo(float).tiny))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fewpairs.arrays import BoolArray, IntArray, RandomState, generator, is_number, is_whole
-from fewpairs.errors import InputError
+from fewpairs.errors import InputError, NothingLearntWarning, warn
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.similarities.transformers.mention_pairs import numbered
 from fewpairs.similarities.transformers.mention_vectors import (
@@ -39,11 +39,14 @@ class FinetunedEncoder:
         Of each its `loss`, and the average `precision` on the topics that were put aside.
     best : int
         The epoch that was kept, counted from 0.
+    before : float
+        The precision of the encoder as it came; NaN without topics that were put aside.
     """
 
     folder: Path
     epochs: tuple[Epoch, ...]
     best: int
+    before: float
 
 
 def finetune_mention_encoder(
@@ -114,6 +117,8 @@ def finetune_mention_encoder(
     -----
     MentionsCutWarning
         Mentions whose heads lie beyond what the encoder reads are left out.
+    NothingLearntWarning
+        On the topics that were put aside no epoch is better than the encoder as it came.
 
     Examples
     --------
@@ -179,7 +184,15 @@ def finetune_mention_encoder(
         training = taught.MentionTraining(tokenizer, network, schedule, everyone.of(~aside), held)
         done, best = training.run(rng, progress)
     save(network, tokenizer, folder, None, scores=False)
-    return FinetunedEncoder(folder, tuple(done), best)
+    if done[best].precision <= training.before:
+        warn(
+            NothingLearntWarning(
+                f"the average precision on the topics that were put aside is "
+                f"{done[best].precision:.3f} at best, and was {training.before:.3f} before: the "
+                "encoder as it came is better. Pass a smaller learning_rate, or more mentions."
+            )
+        )
+    return FinetunedEncoder(folder, tuple(done), best, training.before)
 
 
 def _folder(output: Any) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,6 +25,10 @@ _DECAY, _LONGEST_STEP = 0.01, 1.0
 _SCALE, _OFFSET, _SCALE_RATE = 6.0, -4.0, 3e-3
 #: Contexts that are read at once to judge; pairs of each kind to judge by.
 _READ, _JUDGED = 32, 20_000
+
+
+#: Pairs: two mentions, whether they are of one cluster, and how many others each stands for.
+_Judges: TypeAlias = tuple[IntArray, IntArray, IntArray, FloatArray]
 
 
 class Taught(NamedTuple):
@@ -58,8 +62,8 @@ class Epoch(NamedTuple):
     loss : float
         Mean over the batches.
     precision : float
-        Average precision of the cosines, on pairs of the topics that were put aside; NaN without
-        any.
+        Average precision of the cosines, over all pairs of the topics that were put aside (of more
+        than 20,000 by a sample); NaN without any.
     """
 
     loss: float
@@ -85,6 +89,11 @@ class MentionTraining:
     schedule : Schedule
     train : Taught
     validation : Taught or None
+
+    Attributes
+    ----------
+    before : float
+        The precision of the encoder as it came; NaN without validation.
     """
 
     def __init__(
@@ -93,6 +102,7 @@ class MentionTraining:
         self._tokenizer, self._network, self._schedule = tokenizer, network, schedule
         self._train, self._validation = train, validation
         self._limit = longest(tokenizer, network)
+        self.before = math.nan
         self._groups = groups_of(train)
         self._scale = torch.nn.Parameter(torch.tensor([_SCALE, _OFFSET]))
         taught = [weight for weight in network.parameters() if weight.requires_grad]
@@ -111,10 +121,13 @@ class MentionTraining:
 
     def run(self, rng: np.random.Generator, progress: Any) -> tuple[list[Epoch], int]:
         """Train; leave the best epoch's weights in the network, and return all epochs."""
+        # Of its own, so that who judges does not change what is learned.
+        apart = np.random.default_rng(rng.integers(2**63))
         some = np.sort(rng.permutation(len(self._train.places))[:_JUDGED])
         # States have much in common; what tells mentions apart is what differs.
         self._centre = torch.from_numpy(self._states_of(self._train.of(some)).mean(axis=0))
-        judges = self._judges(rng)
+        judges = self._judges(apart)
+        self.before = self._judged(judges)
         done: list[Epoch] = []
         best = 0
         weights: dict[str, Any] = {}
@@ -240,21 +253,20 @@ class MentionTraining:
                 found[here] = states.numpy()
         return found
 
-    def _judges(self, rng: np.random.Generator) -> tuple[IntArray, ...]:
-        """Draw pairs to judge by: both mentions, and whether they are of one cluster."""
+    def _judges(self, rng: np.random.Generator) -> _Judges | None:
         held = self._validation
         if held is None:
-            return ()
+            return None
         mentions = Mentions(np.zeros((len(held.places), 1)), held.clusters, held.topics)
-        return mentions.draw(min(mentions.positives, _JUDGED), _JUDGED, rng)
+        return mentions.judges(_JUDGED, rng)
 
-    def _judged(self, judges: tuple[IntArray, ...]) -> float:
-        if not judges:
+    def _judged(self, judges: _Judges | None) -> float:
+        if judges is None:
             return math.nan
-        left, right, labels = judges
+        left, right, labels, weights = judges
         states = self._unit(torch.from_numpy(self._states_of(self._validation))).numpy()
         cosines: FloatArray = np.einsum("ij,ij->i", states[left], states[right])
-        return average_precision(labels, cosines)
+        return average_precision(labels, cosines, weights)
 
 
 def groups_of(mentions: Taught) -> list[IntArray]:
