@@ -37,8 +37,10 @@ from benchmarks.shared.tables import FIGURES, publish, table
 SHARES = (0.1, 0.25, 0.5, 0.75, 0.9)
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "Nyström": PUBLISHED["Nyström"],
-    "SMS": PUBLISHED["SMS Alg. 1"],
-    "SMS rescaled": PUBLISHED["SMS β"],
+    "SMS (Algorithm 1)": PUBLISHED["SMS Alg. 1"],
+    "SMS rescaled (Algorithm 1)": ("sms-rescaled", {}),
+    "SMS (as coded)": PUBLISHED["SMS as coded"],
+    "SMS rescaled (as coded)": PUBLISHED["SMS β"],
     "SiCUR": PUBLISHED["SiCUR"],
     "StaCUR": PUBLISHED["StaCUR(s)"],
     "default": ("fitted", {}),
@@ -54,7 +56,10 @@ HEADS = {"same head lemma": "lemma", "same last word of the first phrase": "phra
 #: With more landmarks hardly a decision is left open.
 SPENT = (0.1, 0.25, 0.5)
 THRESHOLDS = np.linspace(0.04, 0.96, 24)
-COLOURS = ("#7a7a7a", "#c8553d", "#e09f3e", "#6a994e", "#9d8189", "#2a6f97", "#1b3a4b", "#000000")
+COLOURS = (
+    *("#7a7a7a", "#c8553d", "#e07a5f", "#e09f3e", "#f2cc8f", "#6a994e", "#9d8189"),
+    *("#2a6f97", "#1b3a4b", "#000000"),
+)
 
 
 class Topic(NamedTuple):
@@ -104,9 +109,14 @@ def scored(topics: list[Topic], labels: list[np.ndarray]) -> float:
 
 
 def error(topics: list[Topic], matrices: list[np.ndarray]) -> float:
-    """Relative error of all topics' matrices together."""
-    wrong = sum(np.sum((m - t.mean) ** 2) for t, m in zip(topics, matrices, strict=True))
-    return float(np.sqrt(wrong / sum(np.sum(t.mean**2) for t in topics)))
+    """Relative error of all topics' matrices together, off the diagonal: clusters never read it."""
+    wrong = sum(_off_diagonal(m - t.mean) for t, m in zip(topics, matrices, strict=True))
+    return float(np.sqrt(wrong / sum(_off_diagonal(t.mean) for t in topics)))
+
+
+def _off_diagonal(matrix: np.ndarray) -> float:
+    """The sum of the squares of its entries there."""
+    return float(np.sum(matrix**2) - np.sum(np.diag(matrix) ** 2))
 
 
 def approximated(topic: Topic, share: float, seed: int, method: str, options):
@@ -356,7 +366,7 @@ def main() -> None:
             f"## {NAMES[kind]}\n\n{sum(len(t.clusters) for t in test):,} mentions in {len(test)} "
             f"test topics. ‖K − Kᵀ‖/‖K‖ of the scorer: {asymmetry:.3f}. CoNLL F1 in per cent, by "
             f"the share of landmarks:\n\n{table(heading, rows)}\n\nRelative error of the "
-            f"matrices:\n\n{table(heading, errors)}"
+            f"matrices, off the diagonal:\n\n{table(heading, errors)}"
         )
         print("\n" + pages[-1] + "\n")
         if not options.quick:
@@ -369,7 +379,9 @@ def main() -> None:
         'columns take. "One order" scores each pair once, in the order of the text. The guide are '
         "the vectors that the scorer takes. Spending is `fp.cluster(…, budget=…, guide=…)`, at the "
         "best threshold of the exact matrices of the development topics. The error of the matrices "
-        "is that of all topics together, against the mean of both orders. The encoder that was "
+        "is that of all topics together, against the mean of both orders, off the diagonal, which "
+        "clusters never read: SMS by its Algorithm 1 puts its shift on the landmarks' own entries, "
+        'and "as coded" (by the authors) it does not. The encoder that was "
         "taught, the facts of pairs and their settings were chosen on the development topics "
         "alone; the older parts of the vectors, and the size of the scorer, were settled with test "
         "scores in view, beside those of the development topics: the level of all rows may flatter "

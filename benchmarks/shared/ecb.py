@@ -185,10 +185,12 @@ def load(split: str, folder: Path | None, documents: int | None = None) -> dict[
     everyone = [m for kind in KINDS for m in mentions[kind]]
     path = None if folder is None else folder / f"{split}-{documents or 'all'}.npy"
     if path is not None and path.exists():
-        made = np.load(path).astype(np.float32)
+        made = np.load(path)
     else:
-        made = vectors(everyone, need_model())
+        made = vectors(everyone, need_model()).astype(np.float16)
         if path is not None:
-            np.save(path, made.astype(np.float16))
-    parts = np.split(made, np.cumsum([len(mentions[kind]) for kind in KINDS])[:-1])
+            np.save(path, made)
+    parts = np.split(
+        made.astype(np.float32), np.cumsum([len(mentions[kind]) for kind in KINDS])[:-1]
+    )
     return {kind: (mentions[kind], part) for kind, part in zip(KINDS, parts, strict=True)}
