@@ -381,7 +381,7 @@ def main() -> None:
         "best threshold of the exact matrices of the development topics. The error of the matrices "
         "is that of all topics together, against the mean of both orders, off the diagonal, which "
         "clusters never read: SMS by its Algorithm 1 puts its shift on the landmarks' own entries, "
-        'and "as coded" (by the authors) it does not. The encoder that was "
+        "and as the authors have coded it, it does not. The encoder that was "
         "taught, the facts of pairs and their settings were chosen on the development topics "
         "alone; the older parts of the vectors, and the size of the scorer, were settled with test "
         "scores in view, beside those of the development topics: the level of all rows may flatter "
