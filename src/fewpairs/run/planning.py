@@ -91,7 +91,8 @@ def make_plan(
     require_memory(
         settled.memory,
         f"the arrays of a run with {settled.n_landmarks:,} landmarks",
-        "Ask for fewer landmarks or a smaller budget",
+        "Ask for fewer landmarks or a smaller budget"
+        + (", or for no near-duplicates (near=0)" if getattr(chosen.method, "near", 0) else ""),
     )
     return replace(settled, interval=interval)
 
