@@ -20,7 +20,7 @@ from fewpairs.errors import (
     MissingFileError,
     NewerVersionError,
 )
-from fewpairs.files.scratch import LARGE
+from fewpairs.files import scratch
 from fewpairs.files.writing import atomic
 from fewpairs.numerics import parts
 from fewpairs.parallel import memory_ceiling
@@ -198,7 +198,7 @@ def _tensor(source: Path, file: Any, name: str) -> npt.NDArray[Any]:
     """Return an array of a file; one that takes much of the memory stays there, mapped."""
     described = file.get_slice(name)
     shape, dtype = tuple(described.get_shape()), np.dtype(_NUMPY[described.get_dtype()])
-    if np.prod(shape, dtype=float) * dtype.itemsize <= LARGE * memory_ceiling():
+    if np.prod(shape, dtype=float) * dtype.itemsize <= scratch.LARGE * memory_ceiling():
         return np.asarray(file.get_tensor(name))
     with source.open("rb") as raw:
         length = int.from_bytes(raw.read(8), "little")
