@@ -196,7 +196,7 @@ def tell_clusters(found: Any, outputs: Outputs, *, as_json: bool) -> None:
         + ".",
         f"precision {found.precision}: of pairs within clusters, those that reach the threshold",
         f"recall {found.recall}: of all pairs that reach it, those within clusters",
-        f"{_counted(found.undecided, 'merge')} within the noise of what was not evaluated (a count)",
+        f"{_counted(found.undecided, 'merge')} within the noise of what was not evaluated",
     ]
     typer.echo("\n".join([*lines, *outputs.told]), err=outputs.to_standard_output)
 
