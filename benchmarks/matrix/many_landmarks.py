@@ -1,48 +1,65 @@
-"""Arithmetic with a thousand landmarks and more: the default method beside SMS-Nyström.
+"""Arithmetic with a thousand landmarks and more: the default method beside published ones.
 
 CPU seconds of one thread, less those inside the similarity; stated errors included, as a user has
 them. `tanh` are inner products of random vectors; its entries are computed when they are asked for.
 `TWITTER` are exact Word Mover's Distances between all tweets (exp(−distance/5)), computed before.
-`one way` is tanh times a number for each row, so that it is not symmetric: SMS-Nyström takes no
-such matrix, and SiCUR stands beside the default. The rival is run twice: with as many landmarks,
-and with as many evaluations as the default has spent. True errors on 300 rows, all columns. Writes
-docs/tables/many-landmarks.md. Takes about ten minutes on one core, 3,000 items alone two.
+`one way` is tanh times a number for each row, so that it is not symmetric: Nyström and SMS-Nyström
+take no such matrix, and SiCUR stands beside the default. A rival is run twice: with as many
+landmarks, and with as many evaluations as the default has spent. Of matrices that are not symmetric
+the default is run again with five nuggets in place of three. True errors on 300 rows, all columns.
+Writes docs/tables/many-landmarks.md. Takes about ten minutes on one core, with `--sizes 1000` five;
+stopped and started again with `--keep` it goes on.
 
     FEWPAIRS_DATA=… python -m benchmarks.matrix.many_landmarks [--quick]
-        [--items N …] [--sizes S …] [--repeat N]
+        [--items N …] [--sizes S …] [--repeat N] [--keep FILE]
 """
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
+from pathlib import Path
 from typing import Any, NamedTuple
+from unittest import mock
 
 import numpy as np
 import threadpoolctl
 
 import fewpairs as fp
 from benchmarks.shared.command import arguments, need_data
+from benchmarks.shared.kept import Kept
 from benchmarks.shared.matrices import tweets
 from benchmarks.shared.tables import publish, table
+from fewpairs import datasets
 from fewpairs.errors import ErrorEstimateWarning
+from fewpairs.methods.fitted import cores
 
 SIZES = (1000, 1500, 2000)
+#: With more items than this, the first size alone.
+FEW_ITEMS = 3000
 ROWS = 300
 HEADINGS = [
     "matrix", "n", "s", "rival", "default, CPU s", "its evaluations, %", "rival's, %",
     "time: default / rival", "at equal evaluations", "error: default", "rival",
     "rival, equal evaluations",
 ]  # fmt: skip
+NUGGET_HEADINGS = ["matrix", "n", "s", "three: CPU s", "five", "three: error", "five"]
 TEXT = """\
-CPU seconds of one thread beside the similarity, shortest of {repeat}. "Rival" is the published
-method with as many landmarks s, SMS-Nyström or, where the matrix is not symmetric, SiCUR; at equal
-evaluations it has as many landmarks as what the default has spent pays for. Evaluations in per
-cent of all pairs; relative errors on 300 rows. TWITTER is exp(−WMD/5) of 2,830 different tweets
-with two known words or more; tanh and one way (not symmetric) are made from random vectors.
+CPU seconds of one thread beside the similarity, shortest of {repeat}. "Rival" is a published
+method with as many landmarks s, Nyström and SMS-Nyström or, where the matrix is not symmetric,
+SiCUR; at equal evaluations it has as many landmarks as what the default has spent pays for.
+Evaluations in per cent of all pairs; relative errors on 300 rows. TWITTER is exp(−WMD/5) of 2,830
+different tweets with two known words or more; tanh and one way (not symmetric) are made from random
+vectors; STS-B large are scores of a cross-encoder in both orders of every two sentences.
 
 {table}
+
+Not symmetric: the default with three nuggets, as it has them from 1,000 landmarks on, and with
+five, as it has them below.
+
+{nuggets}
 """
 
 
@@ -101,29 +118,77 @@ def measured(items: Any, similarity: Any, method: str, repeat: int, **spent: int
     return Run(min(seconds), found.evaluations, float(error))
 
 
-def cases(numbers: Sequence[int], *, quick: bool) -> Iterator[tuple[str, Any, Any]]:
-    """Names, items and similarities."""
-    rng = np.random.default_rng(0)
-    for n in (2000,) if quick else numbers:
-        vectors = rng.normal(size=(n, 20))
-        yield "one way", vectors, Tanh(one_way=True)
-        yield "tanh", vectors, Tanh(one_way=False)
-    if not quick:
-        distances = fp.wmd(tweets(10**6)[0])
-        yield "TWITTER", range(len(distances)), Stored(np.exp(-distances / 5))
+class Case(NamedTuple):
+    """A matrix: its name, how many items it has, and what makes them and their similarity."""
+
+    name: str
+    n: int
+    made: Callable[[], tuple[Any, Any]]
 
 
-def line(name: str, items: Any, similarity: Any, size: int, repeat: int) -> list[str]:
-    """One line of the table."""
-    rival = "sms" if similarity.symmetric else "sicur"
+def vectors(n: int, *, one_way: bool) -> tuple[Any, Any]:
+    return np.random.default_rng(n).normal(size=(n, 20)), Tanh(one_way=one_way)
+
+
+@cache
+def of_tweets() -> tuple[Any, Any]:
+    distances = fp.wmd(tweets(10**6)[0])
+    return range(len(distances)), Stored(np.exp(-distances / 5), symmetric=True)
+
+
+def both_orders() -> tuple[Any, Any]:
+    scores = np.asarray(datasets.read_matrix("stsb-dev-large-crossattn"), dtype=np.float64)
+    return range(len(scores)), Stored(scores, symmetric=False)
+
+
+def cases(numbers: Sequence[int], sizes: Sequence[int]) -> Iterator[tuple[Case, int]]:
+    """Matrices with numbers of landmarks."""
+    for n in numbers:
+        for size in sizes[:1] if n > FEW_ITEMS else sizes:
+            yield Case("one way", n, partial(vectors, n, one_way=True)), size
+            yield Case("tanh", n, partial(vectors, n, one_way=False)), size
+
+
+def stored_cases(sizes: Sequence[int]) -> Iterator[tuple[Case, int]]:
+    """Matrices of texts, with numbers of landmarks."""
+    yield Case("STS-B large", 1494, both_orders), min(sizes)
+    for size in sizes:
+        yield Case("TWITTER", 2830, of_tweets), size
+
+
+def done(case: Case, size: int, repeat: int) -> dict[str, Run]:
+    """The default and its rivals, with as many landmarks and with as many evaluations."""
+    items, similarity = case.made()
     ours = measured(items, similarity, "fitted", repeat, landmarks=size)
-    alike = measured(items, similarity, rival, repeat, landmarks=size)
-    fair = measured(items, similarity, rival, repeat, budget=ours.evaluations)
-    share = 100 / similarity_pairs(len(items), symmetric=similarity.symmetric)
-    cells = [name, f"{len(items):,}", f"{size:,}", rival, f"{ours.seconds:.1f}"]
-    cells += [f"{share * run.evaluations:.0f}" for run in (ours, alike)]
-    cells += [f"{ours.seconds / run.seconds:.1f} ×" for run in (alike, fair)]
-    return [*cells, *(f"{run.error:.4f}" for run in (ours, alike, fair))]
+    found = {"default": ours}
+    for rival in ("nystrom", "sms") if similarity.symmetric else ("sicur",):
+        found[rival] = measured(items, similarity, rival, repeat, landmarks=size)
+        found[f"{rival}, fair"] = measured(
+            items, similarity, rival, repeat, budget=ours.evaluations
+        )
+    if not similarity.symmetric:
+        with mock.patch.object(cores, "FEW_NUGGETS", cores.NUGGETS):
+            found["five"] = measured(items, similarity, "fitted", repeat, landmarks=size)
+    return found
+
+
+def lines(case: Case, size: int, found: dict[str, Run]) -> Iterator[list[str]]:
+    """The lines of the table, one for each rival."""
+    ours = found["default"]
+    share = 100 / similarity_pairs(case.n, symmetric="five" not in found)
+    for rival in (name for name in found if f"{name}, fair" in found):
+        alike, fair = found[rival], found[f"{rival}, fair"]
+        cells = [case.name, f"{case.n:,}", f"{size:,}", rival, f"{ours.seconds:.1f}"]
+        cells += [f"{share * run.evaluations:.0f}" for run in (ours, alike)]
+        cells += [f"{ours.seconds / run.seconds:.1f} ×" for run in (alike, fair)]
+        yield [*cells, *(f"{run.error:.4f}" for run in (ours, alike, fair))]
+
+
+def of_nuggets(case: Case, size: int, found: dict[str, Run]) -> list[str]:
+    """The line that compares three nuggets with five."""
+    both = found["default"], found["five"]
+    cells = [case.name, f"{case.n:,}", f"{size:,}", *(f"{run.seconds:.1f}" for run in both)]
+    return [*cells, *(f"{run.error:.4f}" for run in both)]
 
 
 def similarity_pairs(n: int, *, symmetric: bool) -> int:
@@ -136,18 +201,34 @@ def main() -> None:
     parser.add_argument("--items", type=int, nargs="+", default=[3000, 10_000])
     parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES), help="landmarks")
     parser.add_argument("--repeat", type=int, default=1, help="times, of which the shortest counts")
+    parser.add_argument("--keep", type=Path, help="a file for what is done, to go on from")
     options = parser.parse_args()
-    if not options.quick:
+    if options.quick:
+        wanted = list(cases([2000], SIZES[:1]))
+    else:
         need_data()
+        wanted = [*cases(options.items, options.sizes), *stored_cases(options.sizes)]
+    kept = Kept(options.keep)
     fp.approximate(np.eye(100), Tanh(one_way=False), landmarks=15)  # compiles
-    lines = []
+    rows, nuggets = [], []
     with threadpoolctl.threadpool_limits(1):
-        for name, items, similarity in cases(options.items, quick=options.quick):
-            for size in SIZES[:1] if options.quick else options.sizes:
-                lines.append(line(name, items, similarity, size, options.repeat))
-                print(*lines[-1], sep=" | ", flush=True)
-                text = TEXT.format(table=table(HEADINGS, lines), repeat=options.repeat)
-                publish("many-landmarks", text, quick=options.quick)
+        for case, size in wanted:
+            key = f"{case.name}|{case.n}|{size}|{options.repeat}"
+            if key not in kept:
+                kept.add(key, done(case, size, options.repeat))
+            found = {name: Run(*run) for name, run in kept[key].items()}
+            more = list(lines(case, size, found))
+            rows += more
+            if "five" in found:
+                nuggets.append(of_nuggets(case, size, found))
+            for line in more:
+                print(*line, sep=" | ", flush=True)
+    text = TEXT.format(
+        table=table(HEADINGS, rows),
+        nuggets=table(NUGGET_HEADINGS, nuggets),
+        repeat=options.repeat,
+    )
+    publish("many-landmarks", text, quick=options.quick)
     print(text)
 
 
