@@ -125,6 +125,10 @@ class Case(NamedTuple):
     n: int
     made: Callable[[], tuple[Any, Any]]
 
+    def key(self, size: int, repeat: int) -> str:
+        """Name the part of the run with so many landmarks."""
+        return f"{self.name}|{self.n}|{size}|{repeat}"
+
 
 def vectors(n: int, *, one_way: bool) -> tuple[Any, Any]:
     return np.random.default_rng(n).normal(size=(n, 20)), Tanh(one_way=one_way)
@@ -191,6 +195,21 @@ def of_nuggets(case: Case, size: int, found: dict[str, Run]) -> list[str]:
     return [*cells, *(f"{run.error:.4f}" for run in both)]
 
 
+def told(wanted: list[tuple[Case, int]], kept: Kept, repeat: int) -> str:
+    """The tables of what is done."""
+    rows, nuggets = [], []
+    for case, size in wanted:
+        key = case.key(size, repeat)
+        if key in kept:
+            found = {name: Run(*run) for name, run in kept[key].items()}
+            rows += lines(case, size, found)
+            if "five" in found:
+                nuggets.append(of_nuggets(case, size, found))
+    return TEXT.format(
+        table=table(HEADINGS, rows), nuggets=table(NUGGET_HEADINGS, nuggets), repeat=repeat
+    )
+
+
 def similarity_pairs(n: int, *, symmetric: bool) -> int:
     """Number of entries that all pairs take."""
     return n * (n - 1) // 2 if symmetric else n * n
@@ -210,25 +229,14 @@ def main() -> None:
         wanted = [*cases(options.items, options.sizes), *stored_cases(options.sizes)]
     kept = Kept(options.keep)
     fp.approximate(np.eye(100), Tanh(one_way=False), landmarks=15)  # compiles
-    rows, nuggets = [], []
     with threadpoolctl.threadpool_limits(1):
-        for case, size in wanted:
-            key = f"{case.name}|{case.n}|{size}|{options.repeat}"
+        for case, size in sorted(wanted, key=lambda one: one[1]):
+            key = case.key(size, options.repeat)
             if key not in kept:
                 kept.add(key, done(case, size, options.repeat))
-            found = {name: Run(*run) for name, run in kept[key].items()}
-            more = list(lines(case, size, found))
-            rows += more
-            if "five" in found:
-                nuggets.append(of_nuggets(case, size, found))
-            for line in more:
-                print(*line, sep=" | ", flush=True)
-    text = TEXT.format(
-        table=table(HEADINGS, rows),
-        nuggets=table(NUGGET_HEADINGS, nuggets),
-        repeat=options.repeat,
-    )
-    publish("many-landmarks", text, quick=options.quick)
+                print(key, flush=True)
+            text = told(wanted, kept, options.repeat)
+            publish("many-landmarks", text, quick=options.quick)
     print(text)
 
 
