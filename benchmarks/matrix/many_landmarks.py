@@ -32,9 +32,10 @@ from benchmarks.shared.command import arguments, need_data
 from benchmarks.shared.kept import Kept
 from benchmarks.shared.matrices import tweets
 from benchmarks.shared.tables import publish, table
+from benchmarks.shared.time_by_part import time_by_part
 from fewpairs import datasets
 from fewpairs.errors import ErrorEstimateWarning
-from fewpairs.methods.fitted import cores
+from fewpairs.methods.fitted import cores, recipe, stage
 
 #: Of TWITTER; the others have the first alone.
 SIZES = (1000, 1500, 2000)
@@ -45,6 +46,17 @@ HEADINGS = [
     "rival, equal evaluations",
 ]  # fmt: skip
 NUGGET_HEADINGS = ["matrix", "n", "s", "three: CPU s", "five", "three: error", "five"]
+#: What the default is timed by, where a matrix is not symmetric; what is in none of it is reading
+#: the lines and judging the result, which other methods do as well.
+PARTS = {
+    "decompositions": [(cores, "_decomposed")],
+    "candidates": [(cores.Cores, n) for n in ("pair_predictions", "block_sums", "_sum_of")],
+    "profiles": [(stage, "profiles")],
+    "near-duplicates": [(recipe, "buy_near_pairs")],
+    "tuning pairs": [(stage.Stage, "draw_tuning")],
+    "the rest of the fit": [(recipe.Fitted, "fit")],
+}
+OUTSIDE = "reading and judging"
 TEXT = """\
 CPU seconds of one thread beside the similarity, shortest of {repeat}. "Rival" is a published
 method with as many landmarks s, Nyström and SMS-Nyström or, where the matrix is not symmetric,
@@ -59,6 +71,10 @@ Not symmetric: the default with three nuggets, as it has them from 1,000 landmar
 five, as it has them below.
 
 {nuggets}
+
+Not symmetric: where the default's time goes, in per cent.
+
+{parts}
 """
 
 
@@ -174,6 +190,18 @@ def done(case: Case, size: int, repeat: int) -> dict[str, Run]:
     return found
 
 
+def shares(case: Case, size: int) -> list[str]:
+    """What each part of the default takes, in per cent."""
+    items, similarity = case.made()
+
+    def run() -> None:
+        fp.approximate(items, similarity, method="fitted", landmarks=size, random_state=0)
+
+    seconds = time_by_part(run, PARTS, OUTSIDE)
+    total = sum(seconds.values())
+    return [f"{100 * part / total:.0f}" for part in seconds.values()]
+
+
 def lines(case: Case, size: int, found: dict[str, Run]) -> Iterator[list[str]]:
     """The lines of the table, one for each rival."""
     ours = found["default"]
@@ -195,7 +223,7 @@ def of_nuggets(case: Case, size: int, found: dict[str, Run]) -> list[str]:
 
 def told(wanted: list[tuple[Case, int]], kept: Kept, repeat: int) -> str:
     """The tables of what is done."""
-    rows, nuggets = [], []
+    rows, nuggets, parts = [], [], []
     for case, size in wanted:
         key = case.key(size, repeat)
         if key in kept:
@@ -203,8 +231,13 @@ def told(wanted: list[tuple[Case, int]], kept: Kept, repeat: int) -> str:
             rows += lines(case, size, found)
             if "five" in found:
                 nuggets.append(of_nuggets(case, size, found))
+        if f"{key}|parts" in kept:
+            parts.append([case.name, f"{case.n:,}", f"{size:,}", *kept[f"{key}|parts"]])
     return TEXT.format(
-        table=table(HEADINGS, rows), nuggets=table(NUGGET_HEADINGS, nuggets), repeat=repeat
+        table=table(HEADINGS, rows),
+        nuggets=table(NUGGET_HEADINGS, nuggets),
+        parts=table(["matrix", "n", "s", *PARTS, OUTSIDE], parts),
+        repeat=repeat,
     )
 
 
@@ -233,6 +266,8 @@ def main() -> None:
             if key not in kept:
                 kept.add(key, done(case, size, options.repeat))
                 print(key, flush=True)
+            if "five" in kept[key]:
+                kept.part(f"{key}|parts", partial(shares, case, size))
             text = told(wanted, kept, options.repeat)
             publish("many-landmarks", text, quick=options.quick)
     print(text)
