@@ -6,7 +6,7 @@ folds on 1,500 rows; errors are means of ten folds. Kernel errors are on 1,000 r
 the mean squared distance: the paper's mean squared relative error of an entry, and the relative
 Frobenius error. Times are CPU seconds of training, features included. PolynomialCountSketch
 approximates another kernel, (1 + γ⟨x, y⟩)³, so it has no kernel error. Writes
-docs/tables/kernel-svm.md. Takes about a quarter of an hour on one core; stopped and started again
+docs/tables/kernel-svm.md. Takes about ten minutes on one core; stopped and started again
 with `--keep` it goes on at the next data set.
 
     FEWPAIRS_DATA=… python -m benchmarks.sketches.kernel_svm [--quick] [--folds 10] [--jobs 2]
