@@ -2,8 +2,8 @@
 
 Five stored matrices of sentence-pair models, raw and on the scale of their labels, symmetrised; the
 guide is the sentence embedding that users of such models have anyway. Every comparison is at equal
-evaluations, and of the same seeds: the same landmarks. Writes docs/tables/guide.md. Takes about an
-hour on one core; stopped and started again with `--keep` it goes on.
+evaluations, and of the same seeds: the same landmarks. Writes docs/tables/guide.md. Takes about ten
+minutes on one core; stopped and started again with `--keep` it goes on.
 
     FEWPAIRS_DATA=… python -m benchmarks.matrix.guide [--quick] [--keep FILE]
 """

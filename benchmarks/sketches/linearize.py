@@ -4,7 +4,7 @@ A network of 1,024 sigmoids is trained on usps (scikit-learn's digits where the 
 absent), its two layers are replaced by `fp.linearize` with degree 3, and the result is trained
 further. Test errors, means and spreads of five seeds, and multiply–adds. Beside the paper's sketch
 is ours, whose linear term is exact. Needs PyTorch. Writes docs/tables/linearize.md. Takes about
-half an hour on one core; stopped and started again with `--keep` it goes on at the next seed.
+two minutes on one core; stopped and started again with `--keep` it goes on at the next seed.
 
     FEWPAIRS_DATA=… python -m benchmarks.sketches.linearize [--quick] [--keep FILE]
 """
