@@ -26,6 +26,7 @@ from benchmarks.shared import (
     matching_runs,
     tables,
     text_cnn,
+    time_by_part,
 )
 from benchmarks.shared.document_features import Distances
 from benchmarks.shared.fourier_features import fourier_features
@@ -69,6 +70,46 @@ def test_a_stopped_benchmark_goes_on_unless_the_code_has_changed(tmp_path, monke
     nothing = kept.Kept(None)
     nothing.add("one", 1)
     assert nothing["one"] == 1
+
+
+def test_a_part_is_worked_out_once(tmp_path):
+    asked = []
+
+    def make() -> list[int]:
+        asked.append(1)
+        return [1, 2]
+
+    parts = kept.Kept(tmp_path / "parts")
+    assert parts.part("one", make) == parts.part("one", make) == [1, 2]
+    assert kept.Kept(tmp_path / "parts").part("one", make) == [1, 2]
+    assert len(asked) == 1
+
+
+def test_the_time_of_a_part_is_without_that_of_the_parts_inside_it(monkeypatch):
+    now = [0.0]
+    clock = SimpleNamespace(process_time=lambda: now[0])
+    monkeypatch.setattr(time_by_part, "time", clock)
+
+    def spend(seconds: float) -> None:
+        now[0] += seconds
+
+    def outer() -> None:
+        spend(2)
+        work.inner()
+        spend(3)
+
+    work = SimpleNamespace(inner=lambda: spend(5), outer=outer, never=None)
+
+    def run() -> None:
+        spend(1)
+        work.outer()
+        work.inner()
+        spend(4)
+
+    parts = {"out": [(work, "outer")], "in": [(work, "inner")], "none": [(work, "never")]}
+    found = time_by_part.time_by_part(run, parts, "rest")
+    assert found == {"out": 5, "in": 10, "none": 0, "rest": 5}
+    assert work.outer is outer
 
 
 def test_parts_outlast_changes_of_rooms_that_they_do_not_use(tmp_path):

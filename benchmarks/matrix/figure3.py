@@ -2,7 +2,7 @@
 
 Relative error of every method of the paper against the share of all pairs evaluated, on all tweets
 under Word Mover's similarity, stored matrices of real sentence-pair models and the random PSD
-control; spectra; histograms of the eigenvalues of SᵀKS. About a quarter of an hour of one core;
+control; spectra; histograms of the eigenvalues of SᵀKS. About ten minutes of one core;
 stopped and started again with `--keep` it goes on. Writes docs/tables/figure3.md, and draws
 docs/figures/figure1.png, docs/figures/figure2.png and docs/figures/figure3.png.
 

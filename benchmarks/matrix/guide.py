@@ -2,15 +2,17 @@
 
 Five stored matrices of sentence-pair models, raw and on the scale of their labels, symmetrised; the
 guide is the sentence embedding that users of such models have anyway. Every comparison is at equal
-evaluations, and of the same seeds: the same landmarks. Writes docs/tables/guide.md. Takes about an
-hour on one core.
+evaluations, and of the same seeds: the same landmarks. Writes docs/tables/guide.md. Takes about ten
+minutes on one core; stopped and started again with `--keep` it goes on.
 
-    FEWPAIRS_DATA=… python -m benchmarks.matrix.guide [--quick]
+    FEWPAIRS_DATA=… python -m benchmarks.matrix.guide [--quick] [--keep FILE]
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -19,6 +21,7 @@ import fewpairs as fp
 from benchmarks.matrix.neighbors import recall
 from benchmarks.shared.budgets import cost_of_columns, run
 from benchmarks.shared.command import arguments, need_data
+from benchmarks.shared.kept import Kept
 from benchmarks.shared.matrices import STORED, stored_matrix
 from benchmarks.shared.tables import publish, table
 from benchmarks.shared.texts import vectors
@@ -82,8 +85,16 @@ def middle(values) -> float:
     return float(np.exp(np.mean(np.log(values))))
 
 
-def errors(matrix: np.ndarray, share: float, seeds: range, guide: Callable) -> list[float]:
-    """Relative errors with what `guide` makes of each seed."""
+def errors(
+    kept: Kept, key: str, matrix: np.ndarray, share: float, seeds: range, guide: Callable
+) -> list[float]:
+    """Relative errors with what `guide` makes of each seed; `key` names matrix and guide."""
+    name = f"{key}|{share}|{len(seeds)}"
+    return list(kept.part(name, lambda: measured(matrix, share, seeds, guide)))
+
+
+def measured(matrix: np.ndarray, share: float, seeds: range, guide: Callable) -> list[float]:
+    """Work them out."""
     budget = cost_of_columns(len(matrix), max(1, round(share * len(matrix))))
     return [
         off(run(matrix, budget, seed, "fitted", guide=guide(seed)).to_dense(), matrix)
@@ -91,7 +102,7 @@ def errors(matrix: np.ndarray, share: float, seeds: range, guide: Callable) -> l
     ]
 
 
-def useful_table(titles, shares, seeds: range) -> str:
+def useful_table(kept: Kept, titles, shares, seeds: range) -> str:
     rows, ratios = [], {}
     for title in titles:
         matrix, X = stored_matrix(title), embeddings(title)
@@ -99,8 +110,8 @@ def useful_table(titles, shares, seeds: range) -> str:
         cells = []
         for share in shares:
             s = max(1, round(share * len(matrix)))
-            plain = errors(matrix, share, seeds, lambda _: None)
-            guided = errors(matrix, share, seeds, lambda _, X=X: X)
+            plain = errors(kept, title, matrix, share, seeds, lambda _: None)
+            guided = errors(kept, f"{title}|MiniLM", matrix, share, seeds, lambda _, X=X: X)
             ratio = middle(plain) / middle(guided)
             ratios.setdefault(share, {})[title] = ratio
             svd = np.sqrt(spectrum[s:].sum() / spectrum.sum())
@@ -117,7 +128,7 @@ def useful_table(titles, shares, seeds: range) -> str:
     return table(["matrix (n)", *map(str, shares)], rows)
 
 
-def useless_table(titles, shares, few: range, many: range) -> str:
+def useless_table(kept: Kept, titles, shares, few: range, many: range) -> str:
     """Error with a useless guide over that without: the mean of all cells, and the worst cell's.
 
     With few landmarks the guide has a say in which pairs are drawn, and other pairs give another
@@ -129,9 +140,12 @@ def useless_table(titles, shares, few: range, many: range) -> str:
         made = [dict(useless(X, seed)) for seed in many]
         for share in shares:
             seeds = many if share < 0.05 else few
-            plain = errors(matrix, share, seeds, lambda _: None)
+            plain = errors(kept, title, matrix, share, seeds, lambda _: None)
             for kind in made[0]:
-                guided = errors(matrix, share, seeds, lambda seed, k=kind, m=made: m[seed][k])
+                guided = errors(
+                    kept, f"{title}|{kind}", matrix, share, seeds,
+                    lambda seed, k=kind, m=made: m[seed][k],
+                )  # fmt: skip
                 ratios = np.array(guided) / plain
                 error = float(ratios.std(ddof=1) / np.sqrt(len(ratios)))
                 cell = float(ratios.mean()), error
@@ -150,7 +164,7 @@ def useless_table(titles, shares, few: range, many: range) -> str:
     return table(["guide", *map(str, shares)], rows)
 
 
-def others_table(titles, share: float, seeds: range) -> str:
+def others_table(kept: Kept, titles, share: float, seeds: range) -> str:
     """Guides that the models were not made from, and several at once."""
     rows = []
     for title in titles:
@@ -163,30 +177,34 @@ def others_table(titles, share: float, seeds: range) -> str:
             "MiniLM, TF-IDF": [X, tf_idf(title)],
             "MiniLM, Gaussian": [X, noise],
         }
-        plain = middle(errors(matrix, share, seeds, lambda _: None))
+        plain = middle(errors(kept, title, matrix, share, seeds, lambda _: None))
         ratios = [
-            plain / middle(errors(matrix, share, seeds, lambda _, g=g: g)) for g in guides.values()
+            plain / middle(errors(kept, f"{title}|{k}", matrix, share, seeds, lambda _, g=g: g))
+            for k, g in guides.items()
         ]
         rows.append([title, f"{plain:.3f}", *(f"{ratio:.2f} ×" for ratio in ratios)])
         print(*rows[-1], sep=" | ", flush=True)
     return table(["matrix", "no guide", *guides], rows)
 
 
-def recall_table(titles, shares, seeds: range) -> str:
+def mean_recall(matrix: np.ndarray, share: float, seeds: range, guide: np.ndarray | None) -> float:
+    budget = cost_of_columns(len(matrix), max(1, round(share * len(matrix))))
+    found = [run(matrix, budget, seed, "fitted", guide=guide).to_dense() for seed in seeds]
+    return float(np.mean([recall(dense, matrix) for dense in found]))
+
+
+def recall_table(kept: Kept, titles, shares, seeds: range) -> str:
     rows = []
     for title in titles:
         matrix, X = stored_matrix(title), embeddings(title)
         cells = []
         for share in shares:
-            budget = cost_of_columns(len(matrix), max(1, round(share * len(matrix))))
             found = [
-                np.mean(
-                    [
-                        recall(run(matrix, budget, seed, "fitted", guide=g).to_dense(), matrix)
-                        for seed in seeds
-                    ]
+                kept.part(name, partial(mean_recall, matrix, share, seeds, guide))
+                for name, guide in (
+                    (f"{title}|recall|{share}", None),
+                    (f"{title}|MiniLM|recall|{share}", X),
                 )
-                for g in (None, X)
             ]
             cells.append(f"{found[0]:.2f} → {found[1]:.2f}")
         rows.append([title, f"{recall(X @ X.T, matrix):.2f}", *cells])
@@ -221,13 +239,16 @@ def of_new_items(
     return found
 
 
-def new_items_table(titles, shares, seeds: range) -> str:
+def new_items_table(kept: Kept, titles, shares, seeds: range) -> str:
     keys = ("no guide, s", "guide, 0", "guide, s/4", "guide, s")
     rows = []
     for title in titles:
         whole, X = stored_matrix(title), embeddings(title)
         for share in shares:
-            cells = [of_new_items(whole, X, share, seed) for seed in seeds]
+            cells = [
+                kept.part(f"{title}|new|{share}|{k}", partial(of_new_items, whole, X, share, k))
+                for k in seeds
+            ]
             means = [np.mean([cell[key] for cell in cells if key in cell], axis=0) for key in keys]
             rows.append([title, share, *(f"{e:.3f}, {r:.2f}" for e, r in means)])
             print(*rows[-1], sep=" | ", flush=True)
@@ -235,8 +256,11 @@ def new_items_table(titles, shares, seeds: range) -> str:
 
 
 def main() -> None:
-    options = arguments(__doc__).parse_args()
+    parser = arguments(__doc__)
+    parser.add_argument("--keep", type=Path, help="a file for what is done, to go on from")
+    options = parser.parse_args()
     need_data()
+    kept = Kept(options.keep)
     titles = SMALL[1:3] if options.quick else tuple(STORED)
     some = SMALL[1:3] if options.quick else SMALL
     shares = (0.02, 0.1) if options.quick else SHARES
@@ -245,18 +269,18 @@ def main() -> None:
         "Relative error without a guide → with MiniLM embeddings as the guide, at the evaluations "
         "of s columns, by s/n (geometric means of five seeds; SVD: the best of rank s, which takes "
         "all pairs):\n\n"
-        + useful_table(titles, shares, seeds)
+        + useful_table(kept, titles, shares, seeds)
         + "\n\nUseless guides: error with the guide over that without one, mean over the cells "
         "(and of the worst cell, with its standard error) of five matrices, sixty seeds below "
         "s/n = 0.05, five from there on:\n\n"
-        + useless_table(some, shares, seeds, range(2 if options.quick else 60))
+        + useless_table(kept, some, shares, seeds, range(2 if options.quick else 60))
         + "\n\nOther guides, at s/n = 0.05, by how much each lowers the error:\n\n"
-        + others_table(some, 0.05, seeds)
+        + others_table(kept, some, 0.05, seeds)
         + "\n\nRecall@10 of all items from the factored matrix alone, without → with the guide:\n\n"
-        + recall_table(some, shares, range(2))
+        + recall_table(kept, some, shares, range(2))
         + "\n\nNew items, a sixth of all: error of their entries with the others, and recall@10 "
         "among these; each compared with no landmark, a quarter of them, all of them:\n\n"
-        + new_items_table(some, (0.02, 0.1), range(1 if options.quick else 3))
+        + new_items_table(kept, some, (0.02, 0.1), range(1 if options.quick else 3))
         + "\n"
     )
     print("\n" + text)

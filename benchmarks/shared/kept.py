@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,12 @@ class Kept:
 
     def __getitem__(self, name: str) -> Any:
         return self._results[name]
+
+    def part(self, name: str, make: Callable[[], Any]) -> Any:
+        """Return what a part has found, now or before."""
+        if name not in self:
+            self.add(name, make())
+        return self[name]
 
     def add(self, name: str, result: Any) -> None:
         """Keep what a part has found: numbers and texts in lists and dictionaries."""

@@ -6,9 +6,11 @@ folds on 1,500 rows; errors are means of ten folds. Kernel errors are on 1,000 r
 the mean squared distance: the paper's mean squared relative error of an entry, and the relative
 Frobenius error. Times are CPU seconds of training, features included. PolynomialCountSketch
 approximates another kernel, (1 + γ⟨x, y⟩)³, so it has no kernel error. Writes
-docs/tables/kernel-svm.md. Takes about half an hour on one core.
+docs/tables/kernel-svm.md. Takes about ten minutes on one core; stopped and started again
+with `--keep` it goes on at the next data set.
 
     FEWPAIRS_DATA=… python -m benchmarks.sketches.kernel_svm [--quick] [--folds 10] [--jobs 2]
+        [--keep FILE]
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,6 +36,7 @@ from threadpoolctl import threadpool_limits
 import fewpairs as fp
 from benchmarks.shared.command import arguments, need_data
 from benchmarks.shared.fourier_features import fourier_features
+from benchmarks.shared.kept import Kept
 from benchmarks.shared.measures import relative
 from benchmarks.shared.tables import publish, table
 from fewpairs import datasets
@@ -140,41 +145,44 @@ def kernel_errors(x: np.ndarray, gamma: float, trials: int) -> dict[str, tuple[f
     return found
 
 
+def of_set(name: str, folds: int, jobs: int) -> list[list[str]]:
+    """The lines of a data set."""
+    x, y = rows(name)
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        best = chosen(x, y)
+        errors = kernel_errors(x, KERNEL_WIDTH / mean_distance(x), 5)
+    splits = StratifiedKFold(folds, shuffle=True, random_state=0).split(x, y)
+    found = Parallel(jobs)(
+        delayed(one_fold)(x, y, split, fold, best) for fold, split in enumerate(splits)
+    )
+    means = {t: np.mean([fold[t] for fold in found], axis=0) for t in found[0]}
+    spreads = {t: np.std([fold[t][0] for fold in found]) for t in found[0]}
+    lines = []
+    for title, (wrong, seconds) in means.items():
+        squared, frobenius = errors.get(title, (np.nan, np.nan))
+        kernel = ["", ""] if np.isnan(squared) else [f"{squared:.1e}", f"{frobenius:.4f}"]
+        speed = "" if title == "exact" else f"{means['exact'][1] / seconds:.1f}×"
+        width = best[title][0] * mean_distance(x)
+        cells = [f"{width:.1f}", f"{wrong:.2f} ± {spreads[title]:.2f}", *kernel]
+        printed = PRINTED[name] if title == "exact" else ""
+        lines.append([name, title, *cells, f"{seconds:.2f}", speed, printed])
+        print(*lines[-1], sep=" | ", flush=True)
+    return lines
+
+
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--folds", type=int, default=10)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--keep", type=Path, help="a file for what is done, to go on from")
     options = parser.parse_args()
     need_data()
     folds = 3 if options.quick else options.folds
+    kept = Kept(options.keep, "sketches")
     lines = []
     for name in SETS[:1] if options.quick else SETS:
-        x, y = rows(name)
-        with threadpool_limits(1), warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            best = chosen(x, y)
-            errors = kernel_errors(x, KERNEL_WIDTH / mean_distance(x), 5)
-        splits = StratifiedKFold(folds, shuffle=True, random_state=0).split(x, y)
-        found = Parallel(options.jobs)(
-            delayed(one_fold)(x, y, split, fold, best) for fold, split in enumerate(splits)
-        )
-        means = {t: np.mean([fold[t] for fold in found], axis=0) for t in found[0]}
-        spreads = {t: np.std([fold[t][0] for fold in found]) for t in found[0]}
-        for title, (wrong, seconds) in means.items():
-            squared, frobenius = errors.get(title, (np.nan, np.nan))
-            kernel = ["", ""] if np.isnan(squared) else [f"{squared:.1e}", f"{frobenius:.4f}"]
-            speed = "" if title == "exact" else f"{means['exact'][1] / seconds:.1f}×"
-            width = best[title][0] * mean_distance(x)
-            cells = [
-                f"{width:.1f}",
-                f"{wrong:.2f} ± {spreads[title]:.2f}",
-                *kernel,
-                f"{seconds:.2f}",
-                speed,
-            ]
-            printed = PRINTED[name] if title == "exact" else ""
-            lines.append([name, title, *cells, printed])
-            print(*lines[-1], sep=" | ", flush=True)
+        lines += kept.part(f"{name}|{folds}", partial(of_set, name, folds, options.jobs))
     headings = [
         "data",
         "method",

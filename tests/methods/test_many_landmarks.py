@@ -190,3 +190,46 @@ def test_nuggets_without_weight_are_left_out_of_the_core():
     each = [cores.combined(np.eye(cores.count)[k]) for k in range(cores.count)]
     wanted = np.einsum("k,kij->ij", weights, np.stack(each))
     np.testing.assert_allclose(cores.combined(weights), wanted, rtol=1e-9, atol=1e-12)
+
+
+def test_three_nuggets_are_as_good_as_five_where_each_takes_a_decomposition(monkeypatch):
+    rng = np.random.default_rng(0)
+    factors = rng.normal(size=(150, 5))
+    matrix = np.tanh(0.3 * factors @ factors.T) * (1 + 0.2 * np.sin(factors[:, :1]))
+    matrix += 0.5 * np.eye(150)
+
+    def found() -> tuple[float, set[int]]:
+        asked, errors = set(), []
+        whole = Cores.of
+
+        def counted(*arguments, **options):
+            made = whole(*arguments, **options)
+            asked.add(len(made.families))
+            return made
+
+        monkeypatch.setattr(Cores, "of", counted)
+        for seed in range(4):
+            K = fp.approximate(
+                range(150),
+                fp.Precomputed(matrix, symmetric=False),
+                landmarks=50,
+                error_pairs=0,
+                random_state=seed,
+            )
+            errors.append(np.linalg.norm(K.to_dense() - matrix))
+        monkeypatch.setattr(Cores, "of", whole)
+        return float(np.mean(errors)), asked
+
+    five, asked = found()
+    assert asked == {5}
+    monkeypatch.setattr(cores_room, "_MANY", 50)
+    three, asked = found()
+    assert asked == {3}  # of the folds too, whose landmarks are fewer
+    assert three == pytest.approx(five, rel=0.03)
+
+
+def test_a_symmetric_matrix_keeps_its_nuggets_which_cost_no_decomposition(monkeypatch):
+    monkeypatch.setattr(cores_room, "_MANY", 12)
+    assert cores_room.nuggets_for(11, symmetric=False) == cores_room.NUGGETS
+    assert cores_room.nuggets_for(12, symmetric=False) == cores_room.FEW_NUGGETS
+    assert cores_room.nuggets_for(12, symmetric=True) == cores_room.NUGGETS

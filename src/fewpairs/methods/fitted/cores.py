@@ -19,6 +19,8 @@ from fewpairs.numerics import parts, ridge_inverse
 
 #: Shares of the gap between diagonal and off-diagonal that are taken off the diagonal.
 NUGGETS = (0.0, 0.25, 0.5, 0.75, 1.0)
+#: From many landmarks on, of a matrix that is not symmetric, where each takes a decomposition.
+FEW_NUGGETS = (0.0, 0.5, 1.0)
 #: Ridges, as shares of the largest eigenvalue; the small ones serve exactly low-rank matrices.
 RIDGES = np.concatenate([[1e-12, 1e-10, 1e-8, 1e-6, 1e-5], np.geomspace(1e-4, 1.0, 9)])
 #: From this many landmarks on products with the bases of every nugget take most of the time, and no
@@ -62,7 +64,13 @@ class Cores:
 
     @classmethod
     def of(
-        cls, crossing: FloatArray, gap: float, *, symmetric: bool, least_ridge: float = 0.0
+        cls,
+        crossing: FloatArray,
+        gap: float,
+        *,
+        symmetric: bool,
+        least_ridge: float = 0.0,
+        nuggets: tuple[float, ...] = NUGGETS,
     ) -> Cores:
         """Decompose the crossing of landmarks, once for each nugget unless it is symmetric.
 
@@ -73,7 +81,7 @@ class Cores:
         left, values, right = _decomposed(crossing, symmetric=symmetric)
         largest = float(np.abs(values).max(initial=0)) or 1.0
         families = []
-        for eta in NUGGETS if gap else NUGGETS[:1]:
+        for eta in nuggets if gap else nuggets[:1]:
             shifted = values - eta * gap  # of a symmetric matrix; its eigenvectors stay
             if not symmetric and eta:
                 reduced = crossing - eta * gap * np.eye(*crossing.shape)
@@ -214,6 +222,15 @@ class Cores:
         if total == 0:
             return 0.0
         return float(positive @ [f.eta for f in self.families]) / total * self.gap
+
+
+def nuggets_for(landmarks: int, *, symmetric: bool) -> tuple[float, ...]:
+    """Return the nuggets that so many landmarks are tried with.
+
+    Candidates are mixed, so that two nuggets make up for one between them: with a thousand
+    landmarks three leave the errors that five do (docs/fitted.md).
+    """
+    return NUGGETS if symmetric or landmarks < _MANY else FEW_NUGGETS
 
 
 def least_ridge(lines: FloatArray) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fewpairs.arrays import FloatArray, IntArray
-from fewpairs.methods.fitted.cores import Cores, least_ridge
+from fewpairs.methods.fitted.cores import Cores, least_ridge, nuggets_for
 from fewpairs.methods.fitted.weights import FOLDS, Normal
 from fewpairs.numerics import double
 
@@ -70,13 +70,16 @@ def landmark_folds(
     pairs = own = none
     block, least = double(left[some]), least_ridge(left)
     s, n_held = len(across), 0
+    nuggets = nuggets_for(s, symmetric=symmetric)  # as all landmarks have them
     for fold in range(FOLDS if s < _MANY else 1):
         held = across[fold::FOLDS]
         n_held += len(held)
         kept = np.setdiff1d(across, held)
         kept_rows = kept if square else np.setdiff1d(down, down[fold::FOLDS])
         kept_crossing = crossing[np.ix_(kept_rows, kept)]
-        cores = Cores.of(kept_crossing, gap, symmetric=symmetric, least_ridge=least)
+        cores = Cores.of(
+            kept_crossing, gap, symmetric=symmetric, least_ridge=least, nuggets=nuggets
+        )
         to_held = crossing[np.ix_(kept_rows, held)].T
         pairs = pairs.plus(*cores.block_sums(block[:, kept], to_held, block[:, held]))
         if square:

@@ -11,7 +11,7 @@ from fewpairs.arrays import BoolArray, FloatArray, IntArray, SingleArray
 from fewpairs.error.profiles import paired_profiles, profiles
 from fewpairs.error.sampling import FEWEST_COLUMNS, Beliefs, Drawn, draw
 from fewpairs.factored.factors import factored_entries
-from fewpairs.methods.fitted.cores import Cores, gap_of, least_ridge
+from fewpairs.methods.fitted.cores import Cores, gap_of, least_ridge, nuggets_for
 from fewpairs.methods.fitted.folds import Folds, landmark_folds
 from fewpairs.methods.fitted.guide_terms import GuideTerms
 from fewpairs.methods.fitted.near_duplicates import near_between, near_duplicates
@@ -118,7 +118,11 @@ class Stage:
         # Where nothing is left to predict, one candidate is enough.
         gap = 0.0 if self.finished else self.gap
         self.cores = Cores.of(
-            self.crossing, gap, symmetric=oracle.symmetric, least_ridge=least_ridge(self.left)
+            self.crossing,
+            gap,
+            symmetric=oracle.symmetric,
+            least_ridge=least_ridge(self.left),
+            nuggets=nuggets_for(len(landmarks), symmetric=oracle.symmetric),
         )
         self._predicted: tuple[Drawn, FloatArray] | None = None
 
