@@ -165,7 +165,9 @@ def section(kind: str, runs: list[tuple[list[Topic], list[Topic]]], options, kep
                 found = parts(exact, some)
                 if scorer == 0:
                     for what, value in found.items():
-                        if way == "default" or what.startswith(("each at the", "mean over", "on dev")):
+                        if way == "default" or what.startswith(
+                            ("each at the", "mean over", "on dev")
+                        ):
                             rows.setdefault(f"{way}: {what}", []).append(value)
                 if way == "default":
                     wide = found["mean over thresholds within 0.12 of it"]
