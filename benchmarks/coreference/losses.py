@@ -165,9 +165,7 @@ def section(kind: str, runs: list[tuple[list[Topic], list[Topic]]], options, kep
                 found = parts(exact, some)
                 if scorer == 0:
                     for what, value in found.items():
-                        if way == "default" or what.startswith(
-                            ("each at the", "mean over", "on dev")
-                        ):
+                        if way == "default" or what.startswith(("each at the", "mean over")):
                             rows.setdefault(f"{way}: {what}", []).append(value)
                 if way == "default":
                     wide = found["mean over thresholds within 0.12 of it"]
