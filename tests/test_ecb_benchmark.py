@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.coreference import losses
+from benchmarks.coreference.ecb import Topic
 from benchmarks.shared import ecb, ecb_encoders, ecb_marks
 
 
@@ -186,3 +188,32 @@ def test_nobody_is_read_by_an_encoder_that_was_taught_by_it(tmp_path, monkeypatc
     for split, kinds in made.items():
         for kind, states in kinds.items():
             np.testing.assert_array_equal(again[split][kind], states)
+
+
+# ------------------------------------------------------------------ where points are lost
+
+
+def test_displaced_errors_are_as_large_and_stay_off_what_is_known():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(60, 12))
+    scores = 1 / (1 + np.exp(-x @ x.T + 0.3 * rng.normal(size=(60, 60))))
+    topic = Topic(np.arange(60), x, scores)
+    plain = losses.WAYS["default"](topic, share=0.25, seed=3).to_dense() - topic.mean
+    moved = losses.displaced(topic, share=0.25, seed=3) - topic.mean
+    np.testing.assert_allclose(moved, moved.T, atol=1e-15)
+    np.testing.assert_allclose(np.linalg.norm(moved), np.linalg.norm(plain), rtol=1e-6)
+    assert np.abs(moved[np.abs(plain) < 1e-10]).max() < 1e-9
+    assert np.abs(moved - plain).max() > 0.01
+
+
+def test_the_jackknife_of_a_mean_is_its_standard_error():
+    values = np.random.default_rng(0).normal(size=12)
+    without = (values.sum() - values) / 11
+    assert losses.jackknife(without) == pytest.approx(values.std(ddof=1) / np.sqrt(12))
+
+
+def test_the_middle_of_equally_good_thresholds_and_a_band_that_ends_with_them():
+    assert losses.best(np.array([1.0, 3, 3, 3, 2])) == 2
+    curve = np.arange(6.0)
+    assert losses.band(curve, 0) == pytest.approx(1.5)
+    assert losses.band(curve, 5) == pytest.approx(3.5)

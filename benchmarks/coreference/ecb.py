@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -246,8 +246,10 @@ def trained(train, dev, seed: int, quick: bool, path: Path | None) -> fp.Mention
     return scorer
 
 
-def cases(options) -> Iterator[tuple[str, dict[str, float], list[Topic], list[Topic]]]:
-    """Each kind of mention: the baseline on test, development and test topics."""
+def cases(
+    options, seeds: Iterable[int] = (0,)
+) -> Iterator[tuple[str, dict[str, float], list[Topic], list[Topic]]]:
+    """Each kind of mention, with a scorer for each seed: the baseline, dev and test topics."""
     documents = 12 if options.quick else None
     splits = {s: ecb.load(s, options.keep, documents) for s in ("train", "dev", "test")}
     named = {s: {kind: found[kind][0] for kind in ecb.KINDS} for s, found in splits.items()}
@@ -263,15 +265,17 @@ def cases(options) -> Iterator[tuple[str, dict[str, float], list[Topic], list[To
             for split, part in zip(splits, frozen, strict=True)
         ]
         train, dev, test = zip(mentions.values(), made, strict=True)
-        path = options.keep / f"{kind}-{documents or 'all'}-taught.scorer" if options.keep else None
-        scorer = trained(train, dev, 0, options.quick, path)
         baseline = {
             f"{title} (dev {same_head(mentions['dev'], rule):.2f})": same_head(
                 mentions["test"], rule
             )
             for title, rule in HEADS.items()
         }
-        yield kind, baseline, topics_of(*dev, scorer), topics_of(*test, scorer)
+        for seed in seeds:
+            name = f"{kind}-{documents or 'all'}-taught{f'-{seed}' if seed else ''}.scorer"
+            path = options.keep / name if options.keep else None
+            scorer = trained(train, dev, seed, options.quick, path)
+            yield kind, baseline, topics_of(*dev, scorer), topics_of(*test, scorer)
 
 
 def measured(kind, dev, test, seeds: int, shares, kept: Kept) -> dict[tuple[str, float], Any]:
