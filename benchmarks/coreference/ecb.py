@@ -305,7 +305,7 @@ def written(error: float) -> str:
 
 def draw(kind: str, found, exact: dict[str, list[float]], baseline: dict[str, float]) -> None:
     """F1 and error against the share of landmarks."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.8), layout="constrained")
     for title, colour in zip(TITLES, COLOURS, strict=True):
         drawn = [share for share in SHARES if (title, share) in found]
         f1 = np.array([found[title, share][:, 0] for share in drawn])
@@ -324,8 +324,7 @@ def draw(kind: str, found, exact: dict[str, list[float]], baseline: dict[str, fl
     )
     left.set_ylim(bottom=max(30, left.get_ylim()[0]))
     right.set(xlabel="landmarks, % of the mentions", ylabel="relative error", title="error (≤ 2)")
-    left.legend(frameon=False, fontsize=7)
-    figure.tight_layout()
+    figure.legend(loc="outside lower center", ncols=4, frameon=False, fontsize=8)
     name = {"event": "ecb-events.png", "entity": "ecb-entities.png"}[kind]
     figure.savefig(FIGURES / name, dpi=130)
     plt.close(figure)
