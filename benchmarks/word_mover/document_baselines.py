@@ -34,7 +34,7 @@ from benchmarks.shared.papers import BASELINES, PRINTED
 from benchmarks.shared.tables import publish, table
 from benchmarks.shared.tasks import ALL_SETS, SETS
 from benchmarks.shared.texts import stop_words
-from benchmarks.word_mover.wmd_classification import vote
+from benchmarks.word_mover.wmd_classification import results, vote
 from fewpairs.text.tokens import tokenize
 
 #: Components of LSI, and topics of LDA.
@@ -269,7 +269,7 @@ def main() -> None:
                 print(
                     f"{name}, {method}: {kept[f'{name}|{method}']:.1f}, {taken:.0f} s", flush=True
                 )
-    text = written(kept, Kept(folder / "classification.jsonl", "methods", "transport"))
+    text = written(kept, results(folder))
     if not options.quick:
         text = with_earlier(text, "document-baselines")
     print(text)
