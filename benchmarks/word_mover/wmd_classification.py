@@ -170,7 +170,7 @@ def run(
 
 
 def results(folder: Path) -> Kept:
-    """What is kept; a change of our own method leaves the lines of the published ones as they are."""
+    """What is kept: a change of our own method does away with its own lines alone."""
     return Kept(folder / "classification.jsonl", "methods", "transport", apart="fitted")
 
 
