@@ -277,4 +277,6 @@ def test_cells_of_an_earlier_run_are_shown_with_a_mark(monkeypatch):
     shown = earlier.with_earlier(now, "page")
     wanted = before.replace("1.0 ± 0.1 (9)", "1.0 ± 0.1° (9)").replace("2.0 (8)", "5.0 (8)")
     wanted = wanted.replace("3.0 |", "3.0° |").replace("0.1; 1", "0.1; 1°")
-    assert shown == wanted
+    assert shown == wanted + earlier.LEGEND
+    now = before.replace("4.0° (7)", "4.0 (7)")
+    assert earlier.with_earlier(now, "page") == now  # nothing is marked, and nothing told of marks

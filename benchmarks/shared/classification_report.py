@@ -32,8 +32,7 @@ and up to 12 of them in a random document in place of 6.
 
 Per cent of the test documents; in brackets what the papers print, for "small rank" (at most 550)
 beside {small}, for "large rank" (up to 4,096) beside {large}. "–": not run; all pairs would take
-{hours} hours of one core. "°", here
-and below: of an earlier run of the same command, not made anew with the others.
+{hours} hours of one core.
 
 {accuracy}
 
@@ -41,8 +40,8 @@ and below: of an earlier run of the same command, not made anew with the others.
 
 Processor seconds of one core for the distances of all documents, and for the methods' own
 arithmetic; in brackets the paper's seconds on 12 threads. kNN-WMD is exact, by pruned search; its
-time is for the neighbours of the test documents. The speed-up is kNN-WMD over WME. Seconds with a
-mark were taken at another time, and are not to be compared with those without.
+time is for the neighbours of the test documents. The speed-up is kNN-WMD over WME. Distances were
+timed when they were computed, at different hours of a machine with other work: ratios are rough.
 
 {times}
 

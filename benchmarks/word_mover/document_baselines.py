@@ -43,8 +43,7 @@ COMPONENTS, TOPICS = 100, 50
 LEFT_OUT = 2000
 TEXT = """\
 Per cent of the test documents, all documents of each set, first random split where none is
-published; in brackets what the paper prints. SMART stop words left out. "°": of an earlier run of
-the same command, not made anew with the others; "–": not run.
+published; in brackets what the paper prints. SMART stop words left out. "–": not run.
 
 ## Linear SVM on document vectors: Tables 3 and 6
 
