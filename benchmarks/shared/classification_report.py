@@ -15,6 +15,8 @@ from benchmarks.shared.tables import table
 from benchmarks.shared.tasks import ALL_SETS
 
 ALL_PAIRS = ("Optimal", "exact kernel")
+#: Test documents by which the price of kNN-WMD is told where it was not run.
+PRICED = 60
 #: Sizes that may have been run, and which rank of the papers each stands beside.
 SIZES = {256: "small", 512: "small", 1024: "large", 2048: "large"}
 TITLES = (*RANDOM, *METHODS, *ALL_PAIRS)
@@ -41,7 +43,8 @@ beside {small}, for "large rank" (up to 4,096) beside {large}. "–": not run; a
 Processor seconds of one core for the distances of all documents, and for the methods' own
 arithmetic; in brackets the paper's seconds on 12 threads. kNN-WMD is exact, by pruned search; its
 time is for the neighbours of the test documents. The speed-up is kNN-WMD over WME. Distances were
-timed when they were computed, at different hours of a machine with other work: ratios are rough.
+timed when they were computed, at different hours of a machine with other work: ratios are
+rough.{price}
 
 {times}
 
@@ -123,10 +126,23 @@ def written(kept: Kept, earlier: str = "") -> str:
              f"fitted, {first}", "speed-up"],
             [time_row(kept, name, first) for name in names],
         ),
+        price=priced(kept, names),
         chosen=table(["method", *names], chosen_rows(kept, names, first)),
         validation=table(["method", "γ", *names], validation_rows(kept, names, first)),
         always="1,500", first=first,
     )  # fmt: skip
+
+
+def priced(kept: Kept, names: list[str]) -> str:
+    """What kNN-WMD would take where it was not run, if that was looked at."""
+    prices = [
+        f"{name} {kept[part] / 60:.1f}"
+        for name in names
+        if (part := f"{name}|price of kNN-WMD") in kept and f"{name}|kNN-WMD|0" not in kept
+    ]
+    if not prices:
+        return ""
+    return f" By {PRICED} of the test documents kNN-WMD would take {', '.join(prices)} minutes."
 
 
 def _hours_before(earlier: str, name: str) -> str:

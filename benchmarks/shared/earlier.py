@@ -13,8 +13,8 @@ MARK = "°"
 NONE = "–"
 #: Stands at the end of a page that has marked cells.
 LEGEND = f"""
-"{MARK}": of an earlier run of the same command, not made anew with the others. Seconds with this mark
-were taken at another time, and are not to be compared with those without.
+"{MARK}": of an earlier run of the same command, not made anew with the others. Seconds with this
+mark were taken at another time, and are not to be compared with those without.
 """
 
 
