@@ -19,6 +19,7 @@ import fewpairs as fp
 from benchmarks.__main__ import benchmarks, subjects
 from benchmarks.reliability import fuzz
 from benchmarks.shared import (
+    classification_report,
     corpora,
     earlier,
     fuzz_process,
@@ -280,3 +281,12 @@ def test_cells_of_an_earlier_run_are_shown_with_a_mark(monkeypatch):
     assert shown == wanted + earlier.LEGEND
     now = before.replace("4.0° (7)", "4.0 (7)")
     assert earlier.with_earlier(now, "page") == now  # nothing is marked, and nothing told of marks
+
+
+def test_the_price_of_neighbours_is_told_where_they_were_not_looked_for():
+    parts = kept.Kept(None)
+    assert not classification_report.priced(parts, ["A", "B"])
+    for name in ("A", "B"):
+        parts.add(f"{name}|price of kNN-WMD", 90.0)
+    parts.add("A|kNN-WMD|0", {"test": 50.0})
+    assert "kNN-WMD would take B 1.5 minutes" in classification_report.priced(parts, ["A", "B"])

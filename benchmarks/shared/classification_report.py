@@ -142,7 +142,8 @@ def priced(kept: Kept, names: list[str]) -> str:
     ]
     if not prices:
         return ""
-    return f" By {PRICED} of the test documents kNN-WMD would take {', '.join(prices)} minutes."
+    told = ", ".join(prices)
+    return f" By {PRICED} of the test documents kNN-WMD would take {told} minutes of one core."
 
 
 def _hours_before(earlier: str, name: str) -> str:
