@@ -19,6 +19,7 @@ import fewpairs as fp
 from benchmarks.__main__ import benchmarks, subjects
 from benchmarks.reliability import fuzz
 from benchmarks.shared import (
+    classification_report,
     corpora,
     earlier,
     fuzz_process,
@@ -120,6 +121,27 @@ def test_parts_outlast_changes_of_rooms_that_they_do_not_use(tmp_path):
     assert "one" not in kept.Kept(path)
 
 
+def test_a_method_that_stands_apart_changes_its_own_parts_alone(tmp_path, monkeypatch):
+    own = tmp_path / "methods" / "fitted" / "ours.py"
+    own.parent.mkdir(parents=True)
+    own.write_text("x = 1\n")
+    (own.parents[1] / "theirs.py").write_text("y = 1\n")
+    monkeypatch.setattr(kept.fewpairs, "__file__", str(tmp_path / "__init__.py"))
+
+    def parts():
+        return kept.Kept(tmp_path / "parts", "methods", apart="fitted")
+
+    for name in ("R8|sms|0", "R8|fitted|0"):
+        parts().add(name, 1)
+    assert "R8|sms|0" in parts()
+    assert "R8|fitted|0" in parts()
+    own.write_text("x = 2\n")
+    assert "R8|sms|0" in parts()
+    assert "R8|fitted|0" not in parts()
+    (own.parents[1] / "theirs.py").write_text("y = 2\n")
+    assert "R8|sms|0" not in parts()
+
+
 @pytest.mark.parametrize("cost", [0.1, 10.0, 1e4])
 def test_the_linear_svm_is_that_of_liblinear(cost):
     rng = np.random.default_rng(0)
@@ -165,6 +187,11 @@ def test_distances_of_whole_sets_are_computed_once(tmp_path):
     left, right = whole.pool[5:20], whole.pool[8:30]
     expected = fp.wmd(whole.documents[left], whole.documents[right])
     np.testing.assert_allclose(distances.block(left, right), expected, rtol=1e-5, atol=1e-6)
+    # What they took is known, so that it is not counted as arithmetic; a second look is free.
+    spent = distances.spent
+    assert spent > 0
+    distances.block(left, right)
+    assert distances.spent == spent
 
 
 def test_fourier_features_approach_the_gaussian_kernel():
@@ -292,4 +319,15 @@ def test_cells_of_an_earlier_run_are_shown_with_a_mark(monkeypatch):
     shown = earlier.with_earlier(now, "page")
     wanted = before.replace("1.0 ± 0.1 (9)", "1.0 ± 0.1° (9)").replace("2.0 (8)", "5.0 (8)")
     wanted = wanted.replace("3.0 |", "3.0° |").replace("0.1; 1", "0.1; 1°")
-    assert shown == wanted
+    assert shown == wanted + earlier.LEGEND
+    now = before.replace("4.0° (7)", "4.0 (7)")
+    assert earlier.with_earlier(now, "page") == now  # nothing is marked, and nothing told of marks
+
+
+def test_the_price_of_neighbours_is_told_where_they_were_not_looked_for():
+    parts = kept.Kept(None)
+    assert not classification_report.priced(parts, ["A", "B"])
+    for name in ("A", "B"):
+        parts.add(f"{name}|price of kNN-WMD", 90.0)
+    parts.add("A|kNN-WMD|0", {"test": 50.0})
+    assert "kNN-WMD would take B 1.5 minutes" in classification_report.priced(parts, ["A", "B"])

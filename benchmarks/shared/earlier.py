@@ -11,10 +11,15 @@ from benchmarks.shared.tables import published
 MARK = "°"
 #: What stands in a cell that was not run.
 NONE = "–"
+#: Stands at the end of a page that has marked cells.
+LEGEND = f"""
+"{MARK}": of an earlier run of the same command, not made anew with the others. Seconds with this
+mark were taken at another time, and are not to be compared with those without.
+"""
 
 
 def with_earlier(text: str, name: str) -> str:
-    """Fill cells that were not run with those of docs/tables/NAME.md, which are marked."""
+    """Fill cells that were not run with those of docs/tables/NAME.md, which are marked and told."""
     before, lines, part = _cells(published(name)), [], _Place()
     for line in text.splitlines():
         part.read(line)
@@ -28,7 +33,8 @@ def with_earlier(text: str, name: str) -> str:
             lines.append("| " + " | ".join(cells) + " |")
         else:
             lines.append(line)
-    return "\n".join(lines) + "\n"
+    page = "\n".join(lines) + "\n"
+    return page + LEGEND if MARK in page else page
 
 
 def _marked(cell: str) -> str:

@@ -34,7 +34,7 @@ from benchmarks.shared.papers import BASELINES, PRINTED
 from benchmarks.shared.tables import publish, table
 from benchmarks.shared.tasks import ALL_SETS, SETS
 from benchmarks.shared.texts import stop_words
-from benchmarks.word_mover.wmd_classification import vote
+from benchmarks.word_mover.wmd_classification import results, vote
 from fewpairs.text.tokens import tokenize
 
 #: Components of LSI, and topics of LDA.
@@ -43,8 +43,7 @@ COMPONENTS, TOPICS = 100, 50
 LEFT_OUT = 2000
 TEXT = """\
 Per cent of the test documents, all documents of each set, first random split where none is
-published; in brackets what the paper prints. SMART stop words left out. "°": of an earlier run of
-the same command, not made anew with the others; "–": not run.
+published; in brackets what the paper prints. SMART stop words left out. "–": not run.
 
 ## Linear SVM on document vectors: Tables 3 and 6
 
@@ -269,7 +268,7 @@ def main() -> None:
                 print(
                     f"{name}, {method}: {kept[f'{name}|{method}']:.1f}, {taken:.0f} s", flush=True
                 )
-    text = written(kept, Kept(folder / "classification.jsonl", "methods", "transport"))
+    text = written(kept, results(folder))
     if not options.quick:
         text = with_earlier(text, "document-baselines")
     print(text)

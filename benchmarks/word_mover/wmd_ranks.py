@@ -30,6 +30,7 @@ from benchmarks.shared.linear_svm import best_cost
 from benchmarks.shared.papers import RANKS
 from benchmarks.shared.tables import publish, table
 from benchmarks.shared.tasks import SETS
+from benchmarks.word_mover.wmd_classification import results
 
 SIZES = (64, 128, 256, 384, 512, 1024, 1536)
 #: The largest of the paper's small ranks.
@@ -117,7 +118,7 @@ def main() -> None:
     if options.quick:
         options.only, options.most, folder = ["TWITTER"], 128, folder / "quick"
     folder.mkdir(parents=True, exist_ok=True)
-    kept = Kept(folder / "classification.jsonl", "methods", "transport")
+    kept = results(folder)
     for name in [] if options.print else options.only or list(SETS):
         run(name, corpus(name, folder, most=600 if options.quick else None), options.most, kept)
     text = written(kept)
