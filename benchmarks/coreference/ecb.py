@@ -316,7 +316,7 @@ def draw(kind: str, found, exact: dict[str, list[float]], baseline: dict[str, fl
         if title in METHODS:
             right.plot(x, np.minimum(wrong, 2), style, color=colour, marker=".")
     left.axhline(exact["exact, mean of both"][0], color="black", lw=1, label="exact")
-    left.axhline(max(baseline.values()), color="black", lw=1, ls=":", label="same head")
+    left.axhline(max(baseline.values()), color="black", lw=1, ls=":", label="better rule")
     left.set(
         xlabel="landmarks, % of the mentions",
         ylabel="CoNLL F1",

@@ -205,8 +205,8 @@ def main() -> None:
     text = (
         f"What the default method loses beside the exact matrices on ECB+, means over "
         f"{options.seeds} seeds of the landmarks ± standard deviations. Settings as in "
-        "[ecb.md](ecb.md), but encoder and scorers were taught in another run: the level of the "
-        "exact matrices is another, and so is what is lost. Seeds of scorers: "
+        "[ecb.md](ecb.md), with its scorer, unless another is named: scorers have learned from the "
+        "same vectors, with the seeds "
         f"{', '.join(map(str, range(options.scorers)))}."
     )
     print("\n\n".join(pages))
