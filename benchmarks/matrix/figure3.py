@@ -119,11 +119,18 @@ def twitter() -> np.ndarray:
 
 
 def verdicts(rows: dict[tuple[str, float], dict[str, float]]) -> str:
-    """Count, over the text matrices, what the paper says of its methods."""
-    text = {key: means for key, means in rows.items() if not key[0].startswith("random")}
+    """Count, over the text matrices, what the paper says of its methods, by the digits shown."""
+    text = {
+        key: {name: round(value, 3) for name, value in means.items()}
+        for key, means in rows.items()
+        if not key[0].startswith("random")
+    }
     family = [name for name in METHODS if name != "optimal"]
     below = sum(means["Nyström"] < 1 for means in text.values())
-    best = Counter(min(family, key=means.get) for means in text.values())
+    alone, level = Counter(), Counter()
+    for means in text.values():
+        first = [name for name in family if means[name] == min(map(means.get, family))]
+        (alone if len(first) == 1 else level).update(first)
     half = {k: m for k, m in text.items() if k[1] >= 0.3}
     behind = sorted({
         key[0] for key, means in half.items()
@@ -133,11 +140,12 @@ def verdicts(rows: dict[tuple[str, float], dict[str, float]]) -> str:
     coded = sum(means["SMS (as coded)"] > 1 for means in text.values())
     same = sum(means["StaCUR(s)"] < means["StaCUR(d), s/2 + s/2"] for means in text.values())
     twice = sum(means["StaCUR(s)"] < means["StaCUR(d), s + s"] for means in text.values())
-    ranking = ", ".join(f"{name} in {count}" for name, count in best.most_common())
+    ranking = ", ".join(f"{name} in {count}" for name, count in alone.most_common())
+    shared = ", ".join(f"{name} in {count}" for name, count in level.most_common())
     return (
         f"Of {len(text)} cells of text matrices: Nyström's error is below 1 in {below}; the best "
-        f"of the family is {ranking}. SMS is above 1, worse than predicting zero, in {sms} "
-        f"(Algorithm 1) and {coded} (as coded). From s/n = 0.3 on SiCUR is behind some SMS on: "
+        f"of the family is {ranking}; level with others {shared or 'none'}. SMS is above 1, worse "
+        f"than predicting zero, in {sms} (Algorithm 1) and {coded} (as coded). From s/n = 0.3 on SiCUR is behind some SMS on: "
         f"{', '.join(behind) or 'none'}. StaCUR(s) is ahead of StaCUR(d) in {same} at equal "
         f"evaluations, and in {twice} where StaCUR(d) has twice as many."
     )

@@ -85,7 +85,9 @@ def best(found: dict[int, float]) -> str:
     """The smallest size within half a point of the best."""
     if not found:
         return "–"
-    return str(min(size for size, value in found.items() if value >= max(found.values()) - 0.5 - 1e-9))
+    return str(
+        min(size for size, value in found.items() if value >= max(found.values()) - 0.5 - 1e-9)
+    )
 
 
 def written(kept: Kept) -> str:
