@@ -567,6 +567,46 @@ def test_linked_items_without_a_value_count_as_far():
     assert found.averaged_groups().tolist() == [0, 0, 1, 1]
 
 
+def groups_with_holes(entries, n, **threshold):
+    dense = np.full((n, n), 0.0 if "above" in threshold else 9.0)
+    for (i, j), value in entries.items():
+        dense[i, j] = dense[j, i] = value
+    similarity = fp.Precomputed(dense).with_patience(on_nonfinite="skip")
+    found = fp.find_pairs(range(n), similarity, all_pairs=True, **threshold)
+    return found.averaged_groups().tolist()
+
+
+def test_what_a_pair_without_a_value_counts_as_does_not_depend_on_other_items():
+    ends = {(0, 1): 0.9, (1, 2): 0.9, (0, 2): np.nan}
+    assert groups_with_holes(ends, 3, above=0.7) == [0, 0, 1]
+    others = {(3, 4): 0.9, (4, 5): 0.75, (3, 5): -8.0}
+    assert groups_with_holes(ends | others, 6, above=0.7)[:3] == [0, 0, 1]
+    # As 0: beside two of 0.9 the average is 0.6.
+    two = {(0, 1): 0.95, (0, 2): 0.95, (1, 2): 0.95, (0, 3): 0.9, (1, 3): 0.9, (2, 3): np.nan}
+    assert groups_with_holes(two, 4, above=0.61) == [0, 0, 0, 1]
+    assert groups_with_holes(two | {(4, 5): 9.0}, 6, above=0.59) == [0, 0, 0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
+@pytest.mark.parametrize(
+    ("values", "threshold", "together"),
+    [
+        ((2.0, 2.0), {"below": 2.9}, False),  # twice that: the average of 2.0 and 5.8 is 3.9
+        ((0.1, 0.1), {"below": 2.9}, False),  # of 0.1 and 5.8 it is 2.95
+        ((0.0, 0.0), {"below": 2.9}, True),  # and of 0.0 and 5.8 it is 2.9
+        ((3.0, 3.0), {"above": 0.0}, True),  # 3 below 0
+        ((2.9, 3.0), {"above": 0.0}, False),
+        ((0.2, 0.3), {"above": -0.5}, True),  # of 0.2 and -1 it is -0.4
+        ((-0.1, 0.3), {"above": -0.5}, False),
+    ],
+)
+def test_a_pair_without_a_value_at_any_threshold(values, threshold, together, size):
+    entries = {(0, 1): size * values[1], (1, 2): size * values[0], (0, 2): np.nan}
+    name, at = next(iter(threshold.items()))
+    found = groups_with_holes(entries, 3, **{name: size * at})
+    assert found == ([0, 0, 0] if together else [0, 0, 1])
+
+
 @pytest.mark.parametrize("min_samples", [1, 2, 4, 9])
 @pytest.mark.parametrize("seed", range(4))
 def test_communities_are_those_of_dbscan(min_samples, seed):
