@@ -81,7 +81,7 @@ def dedupe(
     )
     limits = spending.limits
     if answering.plan:
-        tell_plan(compared, **threshold, **limits, as_json=answering.as_json)
+        tell_plan(compared, threshold=threshold, **limits, as_json=answering.as_json)
         return
     labels: list[int] | None = None
     with kept(compared, outputs.table, similar.vectors, running) as answers:
@@ -161,7 +161,7 @@ def cluster(
     )
     limits = {"budget": read_budget(budget), "cost": typed_number(cost)}
     if answering.plan:
-        tell_plan_of_clusters(compared, **at, **limits, as_json=answering.as_json)
+        tell_plan_of_clusters(compared, threshold=at, **limits, as_json=answering.as_json)
         return
     with kept(compared, outputs.table, similar.vectors, running) as answers:
         found = answers.cluster(

@@ -18,8 +18,7 @@ _QUICK = 10
 def tell_plan(
     compared: Compared,
     *,
-    above: float | None = None,
-    below: float | None = None,
+    threshold: dict[str, float] | None = None,
     recall: float,
     budget: float | str | None,
     all_pairs: bool | None,
@@ -32,8 +31,8 @@ def tell_plan(
     Parameters
     ----------
     compared : Compared
-    above, below : float, optional
-        The threshold of pairs, one of them. A run that is refused has no price.
+    threshold : dict, optional
+        What pairs reach, ``above`` or ``below``. A run that is refused has no price.
     recall : float
     budget : int, float, str or None
     all_pairs : bool or None
@@ -52,8 +51,8 @@ def tell_plan(
     from fewpairs.tasks.matching.universe import Universe  # noqa: PLC0415
 
     oracle = compared.oracle
-    if k is None:
-        Threshold.of(above, below).check(oracle)
+    if threshold is not None:
+        Threshold.of(threshold.get("above"), threshold.get("below")).check(oracle)
     n, m = oracle.shape
     sets: dict[str, Any] = {"recall": recall, "symmetric": oracle.symmetric}
     sets |= {} if oracle.square else {"others": m}
@@ -102,8 +101,7 @@ def tell_plan(
 def tell_plan_of_clusters(
     compared: Compared,
     *,
-    threshold: float | None = None,
-    below: float | None = None,
+    threshold: dict[str, float],
     budget: float | str | None,
     cost: float | str | None,
     as_json: bool = False,
@@ -112,7 +110,7 @@ def tell_plan_of_clusters(
     from fewpairs.similarities.cost import Cost  # noqa: PLC0415 - --help is instant
     from fewpairs.tasks.clustering.cluster import allowance, threshold_of  # noqa: PLC0415
 
-    threshold_of(threshold, below).check(compared.oracle)
+    threshold_of(threshold.get("threshold"), threshold.get("below")).check(compared.oracle)
     price = None if cost is None else Cost.of(cost)
     oracle, n = compared.oracle, len(compared.left)
     everything = oracle.planner.price_of_columns(n)  # what all clusters can ask for
