@@ -421,12 +421,14 @@ def test_the_best_epoch_is_kept_as_it_was(folder, tmp_path, monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore::fewpairs.errors.NothingLearntWarning")
-def test_topics_that_judge_do_not_teach(folder, tmp_path):
+def test_topics_that_judge_do_not_teach(folder, tmp_path, monkeypatch):
+    from fewpairs.tasks.finetuning import mention_epochs
+
+    monkeypatch.setattr(mention_epochs, "_JUDGED", 100)  # fewer than there are, so some are drawn
     contexts, mentions, clusters, topics = made(topics=3)
     given = {"topics": topics, "validation": [2], "epochs": 1, "learning_rate": 3e-3}
-    first, second = topics.index(2), clusters.index(21 if clusters[topics.index(2)] == 20 else 20)
-    others = list(clusters)
-    others[first], others[second] = clusters[second], clusters[first]
+    # Of 12 mentions three are of one cluster, nine of the other: more pairs are, too.
+    others = [20 + (k % 4 == 0) if t == 2 else clusters[k] for k, t in enumerate(topics)]
     found = [
         fp.finetune_mention_encoder(
             contexts, mentions, labels, base=folder, output=tmp_path / name, **given
