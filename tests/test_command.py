@@ -279,7 +279,7 @@ def test_a_guide_is_a_file_none_or_automatic(typed, folder):
     typed("cluster", "people.csv", "--column", "name", "--threshold", 0.5, "--guide", "guide.npy",
           "-o", "c.csv")  # fmt: skip
     with (folder / "c.csv").open(encoding="utf-8") as file:
-        assert next(csv.reader(file))[:2] == ["id", "group"]  # as dedupe --groups has it
+        assert next(csv.reader(file))[:2] == ["id", "cluster"]  # as Clusters.to_csv has it
 
 
 # ------------------------------------------------------------------ advice that fits

@@ -162,13 +162,30 @@ def test_cluster(typed, folder):
     assert "5 rows in 3 clusters, 2 of more than one row, by 10 evaluations." in said
     assert "recall 0.667" in said
     rows = rows_of(folder / "c.csv")
-    assert [(row["id"], row["group"]) for row in rows] == [
+    assert [(row["id"], row["cluster"]) for row in rows] == [
         ("1", "0"), ("2", "0"), ("3", "1"), ("4", "1"), ("5", "2"),
     ]  # fmt: skip
     facts = json.loads(typed(*command, "--threshold", 0.6, "-o", "c.csv", "--json"))
     assert facts["clusters"] == 3
     assert facts["precision"] == {"value": 1, "low": 1, "high": 1}
     assert "neither of --threshold and --below" in typed(*command, "-o", "c.csv", code=2)
+
+
+@pytest.mark.parametrize(
+    "command", [("cluster", "a.csv", "--threshold"), ("dedupe", "a.csv", "--above")]
+)
+def test_a_plan_refuses_the_threshold_that_the_run_would(typed, command):
+    said = [typed(*command, 70, *NAMES, *end, code=2) for end in (("--plan",), ("-o", "c.csv"))]
+    assert said[0] == said[1]
+    assert "jaro_winkler lies between 0 and 1" in said[0]
+    assert "nothing was evaluated" in typed(*command, 0.7, *NAMES, "--plan")
+
+
+def test_a_share_of_one_is_told_what_allows_all_pairs(typed, folder):
+    command = ("cluster", "a.csv", *NAMES, "--threshold", 0.7, "-o", "c.csv", "--budget")
+    assert "for all pairs a number as large as theirs" in typed(*command, "1.0", code=2)
+    rows = len(rows_of(folder / "a.csv"))
+    assert f"by {rows * (rows - 1) // 2} evaluations" in typed(*command, 10**9)
 
 
 def test_cluster_keeps_to_its_budget_and_its_seed(typed, folder):

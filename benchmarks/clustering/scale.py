@@ -3,12 +3,13 @@
 Points in clusters, their Gaussian kernel by Nyström with 200 landmarks, columns known exactly. The
 whole tree is made. scikit-learn and fastcluster get distances of the same matrix as they take them:
 all n² (scikit-learn) or half of them (fastcluster), in double precision; making these counts
-neither in their time nor in their memory's start, and a size whose distances do not fit in what is
-free is left out. Each run is a process of its own. The growth is that of the time between the two
-largest sizes. Writes docs/tables/clustering-scale.md; sizes that are not run keep their rows. Takes
-about half an hour on one core.
+neither in their time nor in their memory's start, and a size whose distances take more than
+--gigabytes, or than is free, is left out. Each run is a process of its own. The growth is that of
+the time between the two largest sizes. Writes docs/tables/clustering-scale.md; sizes that are not
+run keep their rows (--sizes without any makes the growth of these anew). Takes about half an hour
+on one core.
 
-    python -m benchmarks.clustering.scale [--quick] [--sizes N …] [--only NAME …]
+    python -m benchmarks.clustering.scale [--quick] [--sizes N …] [--only NAME …] [--gigabytes 4]
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ import numpy as np
 
 import fewpairs as fp
 from benchmarks.shared.command import arguments
-from benchmarks.shared.measures import peak_memory
+from benchmarks.shared.measures import free_memory, peak_memory
 from benchmarks.shared.tables import publish, published_rows, table
 from fewpairs.oracle.known import Known, Lines
 
 SIZES = (2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
 LANDMARKS = 200
-#: Of the others: up to this size, whose distances take 3.2 GB (half of them: 1.6).
-MOST = 20_000
+#: Gigabytes of distances: those of 20,000 items take 3.2, and scikit-learn 10 with its copies.
+MOST = 4.0
 NAMES = ("fewpairs", "fewpairs, at 0.7", "scikit-learn", "fastcluster")
 
 
@@ -98,7 +99,8 @@ def run(name: str, n: int) -> dict[str, float]:
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--sizes", nargs="+", type=int, default=list(SIZES))
+    parser.add_argument("--gigabytes", type=float, default=MOST)
+    parser.add_argument("--sizes", nargs="*", type=int, default=list(SIZES))
     parser.add_argument("--only", nargs="+", choices=NAMES, default=list(NAMES))
     parser.add_argument("--one", nargs=2, help="used by the benchmark itself")
     options = parser.parse_args()
@@ -111,7 +113,9 @@ def main() -> None:
     for n in sizes:
         old = rows.get(f"{n:,}", [f"{n:,}", *[""] * len(NAMES)])
         for place, name in enumerate(NAMES, 1):
-            if name not in options.only or (n > MOST and not name.startswith("fewpairs")):
+            if name not in options.only or distances_of(name, n) > min(
+                options.gigabytes * 1e9, free_memory()
+            ):
                 continue
             command = [sys.executable, "-m", "benchmarks.clustering.scale", "--one", name, str(n)]
             done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
@@ -133,6 +137,12 @@ def main() -> None:
     publish("clustering-scale", text, quick=options.quick)
 
 
+def distances_of(name: str, n: int) -> int:
+    """Bytes of the distances that are made before a run."""
+    each = {"scikit-learn": n * n, "fastcluster": n * (n - 1) // 2}
+    return 8 * each.get(name, 0)
+
+
 def growth(rows: list[list[str]], column: int) -> str:
     """The exponent of the time between the two largest sizes."""
     there = [
@@ -140,7 +150,7 @@ def growth(rows: list[list[str]], column: int) -> str:
         for row in rows
         if row[column].endswith("GB")
     ]
-    if len(there) < 2 or not all(seconds for _, seconds in there):
+    if len(there) < 2 or not there[-2][1]:
         return ""
     (n, s), (m, t) = there[-2:]
     return f"n^{np.log(t / s) / np.log(m / n):.2f}"

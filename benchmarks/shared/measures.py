@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import resource
 import sys
 from pathlib import Path
@@ -12,6 +13,14 @@ import numpy as np
 def relative(guess: np.ndarray, exact: np.ndarray) -> float:
     """The relative Frobenius error: |guess − exact| / |exact|."""
     return float(np.linalg.norm(guess - exact) / np.linalg.norm(exact))
+
+
+def free_memory() -> float:
+    """Bytes that programs can still get, as the kernel says; where it says nothing, any number."""
+    file = Path("/proc/meminfo")
+    lines = file.read_text().splitlines() if file.exists() else []
+    found = [float(line.split()[1]) for line in lines if line.startswith("MemAvailable")]
+    return 1024 * found[0] if found else math.inf
 
 
 def peak_memory() -> int:

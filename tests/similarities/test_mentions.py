@@ -292,6 +292,51 @@ class TestTraining:
         # Of each mention's two partners both are drawn.
         assert len(set(zip(left[:500].tolist(), right[:500].tolist(), strict=True))) > 200
 
+    def test_a_cluster_is_drawn_as_often_as_it_has_pairs(self):
+        from fewpairs.similarities.transformers.mention_pairs import Mentions
+
+        cluster = np.repeat([0, 1, 2], [2, 5, 10])  # 2, 20 and 90 pairs
+        left, _, _ = Mentions(np.ones((17, 1)), cluster).draw(5000, 0, np.random.default_rng(0))
+        shares = np.bincount(cluster[left], minlength=3) / 5000
+        np.testing.assert_allclose(shares, np.array([2, 20, 90]) / 112, atol=0.03)
+
+    @pytest.mark.parametrize("negatives", [0, 0.5, 3.0])
+    def test_an_epoch_has_so_many_pairs_of_different_clusters(self, monkeypatch, negatives):
+        from fewpairs.similarities.transformers import mention_training as training
+
+        seen = []
+        monkeypatch.setattr(training, "_epoch", lambda *given: seen.append((given[2], given[3][2])))
+        x, cluster, topic = made_mentions()
+        scorer = fp.MentionScorer.train(
+            x + 5, cluster, topics=topic, negatives=negatives, hidden=(4,), epochs=2
+        )
+        for vectors, labels in seen:
+            different, same = np.bincount(labels, minlength=2)
+            assert different == round(negatives * same)
+            # As they will be prepared: around their mean, and not the origin.
+            np.testing.assert_allclose(
+                vectors.numpy(), scorer.prepare(fp.Oracle(x + 5, scorer).items).values, atol=1e-6
+            )
+        np.testing.assert_allclose(
+            scorer.get_params()["weights"]["centre"], x.mean(axis=0) + 5, rtol=1e-5
+        )
+
+    def test_mentions_that_judge_are_compared_within_their_topics(self):
+        from fewpairs.similarities.transformers import mention_training as training
+
+        # The same three labels in each topic, for other things.
+        x, cluster, topic = made_mentions()
+        weight = np.concatenate([np.zeros(16), np.ones(8)])[None]
+        layers = {"centre": np.zeros(8), "parts": np.array([8]), "bias0": np.zeros(1)}
+        judged, together = (
+            training._judge((x, cluster % 3, *topics), 8, np.random.default_rng(0))(
+                {**layers, "weight0": weight}
+            )
+            for topics in ((topic,), ())
+        )
+        assert judged > 0.9
+        assert together < 0.8
+
     @pytest.mark.parametrize(
         ("change", "message"),
         [

@@ -349,10 +349,12 @@ def test_the_loss_of_a_batch_is_that_of_its_pairs_one_by_one(folder):
     taught = Taught(contexts, places, np.array(clusters), np.array(topics))
     tokenizer, network = read_encoder(folder, "a test")
     training = MentionTraining(tokenizer, network, Schedule(1, 1, 1e-3, 6, 3.0), taught, None)
-    training._centre = torch.zeros(32)
+    raw = training._states_of(taught)
+    training._centre = torch.from_numpy(raw.mean(axis=0))
     with torch.no_grad():
         loss = float(training._loss(taught, np.arange(10)))
-    x = fp.mention_vectors(contexts, mentions, folder)[:, :32].astype(float)
+    x = (raw - raw.mean(axis=0)).astype(float).reshape(10, 2, 16)
+    x = (x / np.linalg.norm(x, axis=2, keepdims=True)).reshape(10, 32)
     total = weights = 0.0
     pairs = [(i, j) for i in range(10) for j in range(i) if topics[i] == topics[j]]
     same = [clusters[i] == clusters[j] for i, j in pairs]
@@ -362,3 +364,145 @@ def test_the_loss_of_a_batch_is_that_of_its_pairs_one_by_one(folder):
         total += weight * np.log1p(np.exp(-logit if alike else logit))
         weights += weight
     assert loss == pytest.approx(total / weights, rel=1e-5)
+
+
+def test_what_is_taught_is_what_mention_vectors_reads(folder):
+    from fewpairs.similarities.transformers.mention_vectors import checked_mentions, read_encoder
+    from fewpairs.tasks.finetuning.mention_epochs import MentionTraining, Schedule, Taught
+
+    rng = np.random.default_rng(0)
+    words = np.array([*NUMBERS, "the", "red", "blue", "sat"])
+    contexts = [rng.choice(words, size).tolist() for size in (9, 3, 14, 5, 2, 7) * 8]
+    mentions, heads = [], []
+    for k, text in enumerate(contexts):
+        begin = rng.integers(len(text), size=2)
+        end = [int(rng.integers(b + 1, len(text) + 1)) for b in begin]
+        mentions += [(k, int(b), e) for b, e in zip(begin, end, strict=True)]
+        heads += [int(rng.integers(b, e)) for b, e in zip(begin, end, strict=True)]
+    places = checked_mentions(contexts, mentions, heads)
+    taught = Taught(contexts, places, np.arange(96) % 3, np.zeros(96, dtype=np.int64))
+    tokenizer, network = read_encoder(folder, "a test")
+    training = MentionTraining(tokenizer, network, Schedule(1, 1, 1e-3, 6, 3.0), taught, None)
+    network.train()  # what judges drops nothing out
+    states = training._states_of(taught).reshape(96, 2, 16)
+    states /= np.linalg.norm(states, axis=2, keepdims=True)
+    wanted = fp.mention_vectors(contexts, mentions, folder, heads=heads)[:, :32]
+    np.testing.assert_allclose(states.reshape(96, 32), wanted, atol=1e-5)
+
+
+def weights_of(made):
+    import transformers
+
+    network = transformers.AutoModel.from_pretrained(made.folder, local_files_only=True)
+    return {name: value.detach().numpy() for name, value in network.state_dict().items()}
+
+
+def assert_same_weights(one, other):
+    one, other = weights_of(one), weights_of(other)
+    assert all(np.array_equal(one[name], other[name]) for name in one)
+
+
+def test_the_best_epoch_is_kept_as_it_was(folder, tmp_path, monkeypatch):
+    import itertools
+
+    from fewpairs.tasks.finetuning import mention_epochs
+
+    made = []
+    for patience in (1, 4):
+        falling = itertools.count(0, -1)
+        monkeypatch.setattr(
+            mention_epochs, "average_precision", lambda *_, falling=falling: float(next(falling))
+        )
+        given = {"validation": [2], "epochs": 4, "patience": patience}
+        with pytest.warns(fp.errors.NothingLearntWarning):
+            made.append(taught(folder, tmp_path / str(patience), **given))
+    assert [(one.best, len(one.epochs)) for one in made] == [(0, 2), (0, 4)]
+    assert_same_weights(*made)
+
+
+@pytest.mark.filterwarnings("ignore::fewpairs.errors.NothingLearntWarning")
+def test_topics_that_judge_do_not_teach(folder, tmp_path, monkeypatch):
+    from fewpairs.tasks.finetuning import mention_epochs
+
+    monkeypatch.setattr(mention_epochs, "_JUDGED", 100)  # fewer than there are, so some are drawn
+    contexts, mentions, clusters, topics = made(topics=3)
+    given = {"topics": topics, "validation": [2], "epochs": 1, "learning_rate": 3e-3}
+    # Of 12 mentions three are of one cluster, nine of the other: more pairs are, too.
+    others = [20 + (k % 4 == 0) if t == 2 else clusters[k] for k, t in enumerate(topics)]
+    found = [
+        fp.finetune_mention_encoder(
+            contexts, mentions, labels, base=folder, output=tmp_path / name, **given
+        )
+        for name, labels in (("one", clusters), ("other", others))
+    ]
+    assert found[0].epochs[0].precision != found[1].epochs[0].precision
+    assert_same_weights(*found)
+
+
+def test_without_topics_all_mentions_have_one(folder, tmp_path):
+    contexts, mentions, clusters, topics = made()
+    found = [
+        fp.finetune_mention_encoder(
+            contexts, mentions, clusters, base=folder, output=tmp_path / name, topics=given,
+            epochs=1, contexts_at_once=6,
+        )
+        for name, given in (("none", None), ("one", [0] * 24), ("two", topics))
+    ]  # fmt: skip
+    assert_same_weights(*found[:2])
+    assert found[0].epochs != found[2].epochs
+
+
+def test_embeddings_of_words_stay_where_all_layers_learn(folder, tmp_path):
+    import transformers
+
+    before = transformers.AutoModel.from_pretrained(folder, local_files_only=True).state_dict()
+    after = weights_of(taught(folder, tmp_path / "made", epochs=1))
+    changed = {name for name in after if not np.array_equal(before[name].numpy(), after[name])}
+    assert any("position_embeddings" in name for name in changed)
+    assert any("layer.0." in name for name in changed)
+    assert not any("word_embeddings" in name for name in changed)
+
+
+def test_a_loss_that_is_no_number_is_told(folder, tmp_path, monkeypatch):
+    step = torch.optim.AdamW.step
+
+    def blown_up(self, *given):
+        step(self, *given)
+        self.param_groups[0]["params"][0].data.fill_(np.nan)
+
+    monkeypatch.setattr(torch.optim.AdamW, "step", blown_up)
+    with pytest.raises(fp.errors.FewpairsError, match="the loss is nan in epoch 1"):
+        taught(folder, tmp_path / "made")
+    assert not (tmp_path / "made").exists()
+
+
+def test_every_step_has_its_rate_its_length_and_its_share_of_the_loss(
+    folder, tmp_path, monkeypatch
+):
+    from fewpairs.tasks.finetuning import mention_epochs
+
+    rates, lengths, losses = [], [], []
+    step, loss = torch.optim.AdamW.step, mention_epochs.MentionTraining._loss
+
+    def noted_step(self, *given):
+        rates.append([group["lr"] for group in self.param_groups])
+        gradients = [w.grad for w in self.param_groups[0]["params"] if w.grad is not None]
+        lengths.append(float(torch.sqrt(sum((one**2).sum() for one in gradients))))
+        return step(self, *given)
+
+    def noted_loss(self, *given):
+        assert self._network.training
+        found = loss(self, *given)
+        losses.append(found.item())
+        return found
+
+    monkeypatch.setattr(torch.optim.AdamW, "step", noted_step)
+    monkeypatch.setattr(mention_epochs.MentionTraining, "_loss", noted_loss)
+    monkeypatch.setattr(mention_epochs, "_LONGEST_STEP", 1e-3)
+    done = taught(folder, tmp_path / "made", epochs=5)  # of six steps each
+    rises, falls = np.arange(1, 4) / 3, np.arange(27, 0, -1) / 28
+    wanted = 3e-3 * np.concatenate([rises, falls])
+    np.testing.assert_allclose(rates, np.column_stack([wanted, np.full(30, 3e-3)]))
+    np.testing.assert_allclose(lengths, 1e-3, rtol=1e-2)
+    means = np.reshape(losses, (5, 6)).mean(axis=1)
+    np.testing.assert_allclose([epoch.loss for epoch in done.epochs], means)

@@ -116,9 +116,11 @@ def write_pairs(output: Path, found: Any, compared: Compared, *, raw: bool) -> N
     write_table(output, columns, escape=not raw)
 
 
-def write_groups(output: Path, labels: list[int], table: Table, *, raw: bool) -> None:
+def write_groups(
+    output: Path, labels: list[int], table: Table, *, called: str = "group", raw: bool
+) -> None:
     """Write every row with the number of its group, so that it can be joined to the table."""
-    named = {"id": table.ids, "group": labels}
+    named = {"id": table.ids, called: labels}
     beside = _beside("", table, range(len(table)))
     rest = {name: beside[name] for name in beside if name not in named}
     write_table(output, named | rest, escape=not raw)

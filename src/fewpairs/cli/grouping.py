@@ -81,7 +81,7 @@ def dedupe(
     )
     limits = spending.limits
     if answering.plan:
-        tell_plan(compared, **limits, as_json=answering.as_json)
+        tell_plan(compared, threshold=threshold, **limits, as_json=answering.as_json)
         return
     labels: list[int] | None = None
     with kept(compared, outputs.table, similar.vectors, running) as answers:
@@ -161,7 +161,7 @@ def cluster(
     )
     limits = {"budget": read_budget(budget), "cost": typed_number(cost)}
     if answering.plan:
-        tell_plan_of_clusters(compared, **limits, as_json=answering.as_json)
+        tell_plan_of_clusters(compared, threshold=at, **limits, as_json=answering.as_json)
         return
     with kept(compared, outputs.table, similar.vectors, running) as answers:
         found = answers.cluster(
@@ -172,7 +172,8 @@ def cluster(
             random_state=running.seed,
         )
         labels = [int(label) for label in found.labels]
-        write_groups(outputs.table, labels, compared.left, raw=answering.raw)
+        # As Clusters.to_csv calls it.
+        write_groups(outputs.table, labels, compared.left, called="cluster", raw=answering.raw)
         write_page(outputs.page, found, compared)
     tell_clusters(found, outputs, as_json=answering.as_json)
 

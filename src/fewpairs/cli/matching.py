@@ -62,7 +62,7 @@ def match(
     )
     limits = spending.limits
     if answering.plan:
-        tell_plan(compared, **limits, as_json=answering.as_json)
+        tell_plan(compared, threshold=threshold, **limits, as_json=answering.as_json)
         return
     with kept(compared, outputs.table, similar.vectors, running) as answers:
         found = answers.find_pairs(

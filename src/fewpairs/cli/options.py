@@ -242,7 +242,8 @@ def read_budget(typed: str | None) -> float | str | None:
     raise InputError(
         f"--budget is {typed}.",
         "It is a number of evaluations, a share of all pairs below 1, or an amount of money.",
-        "Pass for example --budget 50000, or --budget 0.05; for all pairs leave it out.",
+        "Pass for example --budget 50000, or --budget 0.05; for all pairs a number as large as "
+        "theirs.",
     )
 
 

@@ -18,6 +18,7 @@ _QUICK = 10
 def tell_plan(
     compared: Compared,
     *,
+    threshold: dict[str, float] | None = None,
     recall: float,
     budget: float | str | None,
     all_pairs: bool | None,
@@ -30,6 +31,8 @@ def tell_plan(
     Parameters
     ----------
     compared : Compared
+    threshold : dict, optional
+        What pairs reach, ``above`` or ``below``. A run that is refused has no price.
     recall : float
     budget : int, float, str or None
     all_pairs : bool or None
@@ -44,9 +47,12 @@ def tell_plan(
     from fewpairs.tasks.matching.all_pairs import MANY, evaluates_all  # noqa: PLC0415
     from fewpairs.tasks.matching.plan_nearest import plan_nearest  # noqa: PLC0415
     from fewpairs.tasks.matching.plan_pairs import plan_pairs  # noqa: PLC0415
+    from fewpairs.tasks.matching.threshold import Threshold  # noqa: PLC0415
     from fewpairs.tasks.matching.universe import Universe  # noqa: PLC0415
 
     oracle = compared.oracle
+    if threshold is not None:
+        Threshold.of(threshold.get("above"), threshold.get("below")).check(oracle)
     n, m = oracle.shape
     sets: dict[str, Any] = {"recall": recall, "symmetric": oracle.symmetric}
     sets |= {} if oracle.square else {"others": m}
@@ -95,14 +101,16 @@ def tell_plan(
 def tell_plan_of_clusters(
     compared: Compared,
     *,
+    threshold: dict[str, float],
     budget: float | str | None,
     cost: float | str | None,
     as_json: bool = False,
 ) -> None:
-    """Say what clusters would cost: at most their budget."""
+    """Say what clusters would cost: at most their budget. A run that is refused has no price."""
     from fewpairs.similarities.cost import Cost  # noqa: PLC0415 - --help is instant
-    from fewpairs.tasks.clustering.cluster import allowance  # noqa: PLC0415
+    from fewpairs.tasks.clustering.cluster import allowance, threshold_of  # noqa: PLC0415
 
+    threshold_of(threshold.get("threshold"), threshold.get("below")).check(compared.oracle)
     price = None if cost is None else Cost.of(cost)
     oracle, n = compared.oracle, len(compared.left)
     everything = oracle.planner.price_of_columns(n)  # what all clusters can ask for

@@ -392,6 +392,63 @@ def test_blind_pairs_drawn_without_a_list_are_as_many_and_as_fair(monkeypatch, b
         assert share.low <= true <= share.high
 
 
+@pytest.mark.parametrize("listed", [10**6, 0])
+def test_blind_pairs_are_drawn_as_often_as_each_other(monkeypatch, listed):
+    monkeypatch.setattr(stating, "_LISTED", listed)
+    labels = np.repeat([0, 1, 2], [5, 4, 3])
+    matrix = FactoredMatrix(np.zeros((12, 1)), np.eye(1))
+    pairs = Pairs(fp.Oracle(range(12), fp.Precomputed(np.eye(12))), matrix, 1)
+    same = np.triu(labels[:, None] == labels, 1)
+    for draw, wanted in (
+        (stating._draw_within, same),
+        (stating._draw_between, np.triu(~(same | same.T | np.eye(12, dtype=bool)))),
+    ):
+        counts = np.zeros((12, 12))
+        for seed in range(600):
+            i, j = draw(pairs, labels, 5, np.random.default_rng(seed))
+            assert len(i) == 5
+            np.add.at(counts, (i, j), 1)
+        assert not counts[~wanted].any()
+        mean = 3000 / wanted.sum()
+        assert np.abs(counts[wanted] - mean).max() < 5 * np.sqrt(mean)
+
+
+def test_a_small_budget_leaves_merges_undecided_and_a_larger_one_fewer():
+    dense = blobs()
+    counts = [
+        fp.cluster(
+            range(240), fp.Precomputed(dense), threshold=0.5, budget=budget, random_state=0
+        ).undecided
+        for budget in (3000, 15_000)
+    ]
+    assert counts[0] > counts[1]
+    assert counts[0] > 20
+
+
+@pytest.mark.parametrize("budget", [3000, 9000])
+def test_every_pair_that_was_asked_for_in_vain_is_counted_once(budget):
+    dense, holes = blobs(150), set()
+    lost = np.triu(np.random.default_rng(0).random(dense.shape) < 0.2, 1)
+    dense[lost | lost.T] = np.nan
+
+    def value(i, j):
+        if np.isnan(dense[i, j]):
+            holes.add((min(i, j), max(i, j)))
+        return dense[i, j]
+
+    similarity = fp.similarity(value, kind="pair", symmetric=True, diagonal=1.0)
+    clusters = fp.cluster(
+        range(150),
+        similarity,
+        threshold=0.5,
+        budget=budget,
+        on_nonfinite="skip",
+        random_state=0,
+    )
+    assert clusters.spent["blind"] > 100
+    assert clusters.skipped == len(holes) > 300
+
+
 @pytest.mark.filterwarnings("ignore::fewpairs.errors.ErrorEstimateWarning")
 @pytest.mark.parametrize("kind", ["pair", "block"])
 @pytest.mark.parametrize("diagonal", [None, 1.0])
@@ -565,6 +622,54 @@ def test_linked_items_without_a_value_count_as_far():
     found = fp.find_pairs(range(4), similarity, above=0.7, all_pairs=True)
     assert found.groups().tolist() == [0, 0, 0, 0]
     assert found.averaged_groups().tolist() == [0, 0, 1, 1]
+
+
+def groups_with_holes(entries, n, **threshold):
+    dense = np.full((n, n), 0.0 if "above" in threshold else 9.0)
+    for (i, j), value in entries.items():
+        dense[i, j] = dense[j, i] = value
+    similarity = fp.Precomputed(dense).with_patience(on_nonfinite="skip")
+    found = fp.find_pairs(range(n), similarity, all_pairs=True, **threshold)
+    return found.averaged_groups().tolist()
+
+
+def test_what_a_pair_without_a_value_counts_as_does_not_depend_on_other_items():
+    ends = {(0, 1): 0.9, (1, 2): 0.9, (0, 2): np.nan}
+    assert groups_with_holes(ends, 3, above=0.7) == [0, 0, 1]
+    others = {(3, 4): 0.9, (4, 5): 0.75, (3, 5): -8.0}
+    assert groups_with_holes(ends | others, 6, above=0.7)[:3] == [0, 0, 1]
+    # As 0: beside two of 0.9 the average is 0.6.
+    two = {(0, 1): 0.95, (0, 2): 0.95, (1, 2): 0.95, (0, 3): 0.9, (1, 3): 0.9, (2, 3): np.nan}
+    assert groups_with_holes(two, 4, above=0.61) == [0, 0, 0, 1]
+    assert groups_with_holes(two | {(4, 5): 9.0}, 6, above=0.59) == [0, 0, 0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
+@pytest.mark.parametrize(
+    ("values", "threshold", "together"),
+    [
+        ((2.0, 2.0), {"below": 2.9}, False),  # twice that: the average of 2.0 and 5.8 is 3.9
+        ((0.1, 0.1), {"below": 2.9}, False),  # of 0.1 and 5.8 it is 2.95
+        ((0.0, 0.0), {"below": 2.9}, True),  # and of 0.0 and 5.8 it is 2.9
+        ((3.0, 3.0), {"above": 0.0}, True),  # 3 below 0
+        ((2.9, 3.0), {"above": 0.0}, False),
+        ((0.2, 0.3), {"above": -0.5}, True),  # of 0.2 and -1 it is -0.4
+        ((-0.1, 0.3), {"above": -0.5}, False),
+    ],
+)
+def test_a_pair_without_a_value_at_any_threshold(values, threshold, together, size):
+    entries = {(0, 1): size * values[1], (1, 2): size * values[0], (0, 2): np.nan}
+    name, at = next(iter(threshold.items()))
+    found = groups_with_holes(entries, 3, **{name: size * at})
+    assert found == ([0, 0, 0] if together else [0, 0, 1])
+
+
+@pytest.mark.parametrize(("one", "other"), [(0.1, 0.7), (0.2, 0.4), (0.3, 0.5), (0.1, 0.9)])
+def test_averages_of_found_pairs_that_equal_the_threshold_reach_it(one, other):
+    entries = {(0, 1): 0.95, (0, 2): one, (1, 2): other}
+    at = round((one + other) / 2, 3)
+    assert groups_with_holes(entries, 3, above=at) == [0, 0, 0]
+    assert groups_with_holes(entries, 3, above=at + 1e-9) == [0, 0, 1]
 
 
 @pytest.mark.parametrize("min_samples", [1, 2, 4, 9])

@@ -13,6 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 import fewpairs as fp
 from fewpairs.factored.squares import Squares
 from fewpairs.oracle.known import Known, Lines
+from fewpairs.tasks.clustering import linkage
 from fewpairs.tasks.clustering.linkage import average_linkage
 from fewpairs.tasks.clustering.sums import adds_up_exactly, sums_of
 from fewpairs.tasks.clustering.tree import Tree
@@ -135,13 +136,36 @@ def _all(matrix):
     )
 
 
-def test_single_precision_is_given_up_where_it_decides_nothing():
-    # Vectors a thousand times as long as their products: rounding is larger than differences.
-    rng = np.random.default_rng(0)
-    common = rng.normal(size=(400, 1)) * 0 + 3000.0
-    left = np.hstack([common, rng.normal(size=(400, 4)), common])
-    matrix = fp.FactoredMatrix(left, np.diag([1.0, 1, 1, 1, 1, -1]))
-    assert_same_tree(matrix, tolerance=1e-7)
+def test_single_precision_is_given_up_where_it_decides_nothing(monkeypatch):
+    # Products are 1 and a millionth: rounding in single precision is as large as differences.
+    undecided = []
+    look = linkage._Comparing._look
+
+    def noted(self, rows, means):
+        found = look(self, rows, means)
+        undecided.append((means.dtype, found.mean()))
+        return found
+
+    monkeypatch.setattr(linkage._Comparing, "_look", noted)
+    rng = np.random.default_rng(1)
+    left = np.hstack([np.ones((400, 1)), 1e-3 * rng.normal(size=(400, 4))])
+    assert_same_tree(fp.FactoredMatrix(left, np.eye(5)))
+    assert undecided[0][0] == np.float32
+    assert undecided[0][1] > 0.5
+    assert [dtype for dtype, _ in undecided[1:]] == [np.float64] * (len(undecided) - 1)
+
+
+def test_a_cluster_is_compared_with_all_others_about_once():
+    for n, seed in ((300, 0), (1200, 1)):
+        merges = average_linkage(sums_of(factors(n, 12, seed, 40, 5000)))
+        assert n <= merges.scans < 2 * n
+
+
+def test_averages_that_miss_the_threshold_by_rounding_reach_it():
+    for value in np.linspace(0.05, 0.95, 19):
+        matrix = fp.FactoredMatrix(np.full((6, 2), np.sqrt(value / 2)), np.eye(2))
+        assert len(tree_of(matrix, value).children) == 5
+        assert len(tree_of(matrix, value * (1 + 1e-10)).children) == 0
 
 
 @pytest.mark.parametrize("power", [-600, -40, 40, 600])

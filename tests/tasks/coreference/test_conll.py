@@ -57,6 +57,19 @@ def test_other_ways_to_write_the_same(tmp_path):
     assert fp.read_conll(path) == {"(x);": [[(0, 2)], [(3, 4)]]}
 
 
+@pytest.mark.parametrize("none", ["-", "_", "*"])
+def test_a_token_without_a_mark(tmp_path, none):
+    assert read(tmp_path, f"a (1\n#a {none}\nb {none}\nc 1)") == [[(0, 4)]]
+
+
+def test_marks_nest_as_mentions_do(tmp_path):
+    path = tmp_path / "a.conll"
+    fp.write_conll(path, {NAME: [[(0, 5)], [(0, 3), (2, 5)], [(1, 5)], [(4, 5)]]})
+    marks = [line.split("\t")[-1] for line in path.read_text(encoding="utf-8").splitlines()]
+    # The longer one opens first, and the one that began last ends first.
+    assert marks[1:-1] == ["(0(1", "(2", "1)(1", "-", "1)2)0)(3)"]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

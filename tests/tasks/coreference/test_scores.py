@@ -253,6 +253,24 @@ def test_the_table():
     assert "1.0000" in told.splitlines()[-1]
 
 
+def test_the_table_of_a_notebook():
+    scores = fp.coreference_scores([0, 1, 1, 2, 2, 2], [0, 1, 1, 2, 2, 3])
+    shown = scores._repr_html_()
+    assert "CoNLL 0.8250" in shown
+    assert "F1 0.8000, recall 0.6667, precision 1.0000" in shown  # MUC
+    assert "F1 0.8000, recall 0.9333, precision 0.7000" in shown  # CEAF-e
+
+
+@pytest.mark.parametrize("one_side", [True, False])
+def test_a_data_frame_lists_its_columns_and_is_refused(one_side):
+    frame = pd.DataFrame({"cluster": [0, 0, 1]})
+    with pytest.raises(InputError, match="gold is a data frame"):
+        fp.coreference_scores(frame, [0, 0, 1] if one_side else frame)
+    with pytest.raises(InputError, match="predicted of 'a' is a data frame"):
+        fp.coreference_scores({"a": [0, 0, 1]}, {"a": frame})
+    assert fp.coreference_scores(frame["cluster"], [0, 0, 1]).conll == 1
+
+
 def test_degenerate_clusterings():
     one = fp.coreference_scores([["a"]], [["a"]])
     assert (one.b_cubed.f1, one.ceaf_e.f1, one.lea.f1) == (1, 1, 1)

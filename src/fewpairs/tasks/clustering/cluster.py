@@ -115,7 +115,7 @@ def cluster(
     >>> clusters.precision.value, clusters.recall.value, clusters.undecided
     (1.0, 1.0, 0)
     """
-    where = _threshold(threshold, below)
+    where = threshold_of(threshold, below)
     if isinstance(items, FactoredMatrix):
         means = (journal, client, retry, timeout, on_error, on_nonfinite, cost)
         _refuse_beside_matrix((similarity, budget, _given(guide), *means))
@@ -172,7 +172,8 @@ def _one_order(similarity: Any) -> Any:
     return declared(similarity).symmetrized()
 
 
-def _threshold(threshold: Any, below: Any) -> Threshold:
+def threshold_of(threshold: Any, below: Any) -> Threshold:
+    """Read ``threshold=`` or ``below=``."""
     if (threshold is None) == (below is None):
         raise InputError(
             "cluster takes either threshold= or below=.",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
-from fewpairs.arrays import IntArray, is_whole
+from fewpairs.arrays import FloatArray, IntArray, is_whole
 from fewpairs.errors import BudgetError, InputError
 from fewpairs.numerics import exponent
 from fewpairs.oracle.oracle import Oracle
@@ -20,12 +20,15 @@ from fewpairs.tasks.matching.found import Found
 #: Averages that miss the threshold by less, where the largest entries are about 1, miss it by
 #: rounding.
 _ROUNDING = 1e-12
+#: A threshold so far from values of the size of 1 is as good as infinite, and can be computed with.
+_BEYOND = 1e100
 
 
 def groups_by_average(found: Found, budget: int | None = None) -> IntArray:
     """Return a number for each item: clusters by average linkage, within linked items.
 
-    Pairs of linked items that were not evaluated yet are, if no more than `budget` evaluations.
+    Pairs of linked items that were not evaluated yet are, if no more than `budget` evaluations. A
+    pair without a value counts as far: see `_without_a_value`.
     """
     if budget is not None and not (is_whole(budget) and budget >= 0):
         raise BudgetError(
@@ -55,26 +58,34 @@ def groups_by_average(found: Found, budget: int | None = None) -> IntArray:
         _refuse_more(found.oracle, rows, columns, budget)
     sign = found.threshold.sign
     values = sign * mean_of_orders(found.oracle, rows, columns)
-    # A pair without a value counts as far.
-    values = np.where(np.isnan(values), np.nanmin(values), values)
     # To the size of 1, digit by digit: differences of huge numbers would be infinite.
-    power = exponent(values)
+    power = exponent(values[~np.isnan(values)])
     values = np.ldexp(values, -power)
     with np.errstate(over="ignore", under="ignore"):  # nothing, or everything, reaches it then
-        at = float(np.ldexp(sign * found.threshold.at, -power))
-    top = float(values.max())
+        at = float(np.clip(np.ldexp(sign * found.threshold.at, -power), -_BEYOND, _BEYOND))
+    top = float(np.nanmax(values))
     cut = top - at + _ROUNDING
     labels = np.arange(len(linked))
     begin = 0
     for some in several:
         count = len(some) * (len(some) - 1) // 2
-        heights = top - values[begin : begin + count]
+        here = values[begin : begin + count]
         begin += count
+        heights = top - np.where(np.isnan(here), _without_a_value(at, here), here)
         inner = fcluster(linkage(heights, "average"), cut, criterion="distance")
         first = np.full(inner.max() + 1, len(linked))
         np.minimum.at(first, inner, some)
         labels[some] = first[inner]
     return np.asarray(np.unique(labels, return_inverse=True)[1], dtype=np.int64)
+
+
+def _without_a_value(at: float, values: FloatArray) -> float:
+    """Return what a pair without a value counts as: below the threshold by the threshold's size.
+
+    That is 0 for a similarity, and twice the threshold for a distance. Below a threshold of 0 it
+    lies by the largest of the values of linked items, whatever other items there are.
+    """
+    return at - (abs(at) or float(np.nanmax(np.abs(values))) or 1.0)
 
 
 def _refuse_more(oracle: Oracle, rows: IntArray, columns: IntArray, budget: int) -> None:

@@ -185,6 +185,12 @@ def _labels(gold: Any, predicted: Any, where: str = "") -> list[IntArray]:
 
 
 def _sequence(given: Any, name: str) -> Iterable[Any]:
+    if hasattr(given, "columns") and hasattr(given, "shape"):
+        raise InputError(
+            f"{name} is a data frame.",
+            "What is listed is labels or clusters; a frame lists its columns.",
+            'Pass one column of it, such as frame["cluster"].',
+        )
     plain = unmasked(given, name)
     if not _is_collection(plain):
         raise InputError(

@@ -273,7 +273,9 @@ class Found(Tabular, Paged):
         """Return a number for each item: clusters by average linkage at the threshold.
 
         They are exactly those of all pairs if every match was found. Linked items are compared with
-        each other: pairs of them that were not evaluated yet are, and count in the oracle.
+        each other: pairs of them that were not evaluated yet are, and count in the oracle. A pair
+        without a value counts as 0 (at a threshold below 0, and of a distance: as twice the
+        threshold; at 0: as less than that by the largest value among the items it is linked with).
 
         Parameters
         ----------
