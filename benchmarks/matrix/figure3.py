@@ -145,7 +145,8 @@ def verdicts(rows: dict[tuple[str, float], dict[str, float]]) -> str:
     return (
         f"Of {len(text)} cells of text matrices: Nyström's error is below 1 in {below}; the best "
         f"of the family is {ranking}; level with others {shared or 'none'}. SMS is above 1, worse "
-        f"than predicting zero, in {sms} (Algorithm 1) and {coded} (as coded). From s/n = 0.3 on SiCUR is behind some SMS on: "
+        f"than predicting zero, in {sms} (Algorithm 1) and {coded} (as coded). From s/n = 0.3 on "
+        f"SiCUR is behind some SMS on: "
         f"{', '.join(behind) or 'none'}. StaCUR(s) is ahead of StaCUR(d) in {same} at equal "
         f"evaluations, and in {twice} where StaCUR(d) has twice as many."
     )
