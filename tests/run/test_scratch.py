@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import gc
 import os
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -329,6 +330,19 @@ def test_room_on_disk_is_taken_before_it_is_mapped(tmp_path, monkeypatch):
         with pytest.raises(MemoryCeilingError, match="No space left"):
             scratch.tall_array(1000, 100, "it", "less")
     assert not list(tmp_path.iterdir())
+
+
+def test_clusters_are_refused_before_anything_tall_is_made_of_the_columns(few, tmp_path):
+    on_disk = run(few, method="nystrom", scratch=tmp_path)
+    cluster = fp.cluster  # imported now
+    tracemalloc.start()
+    try:
+        with fp.max_memory("2.5 MB"), pytest.raises(MemoryCeilingError, match="sums over clusters"):
+            cluster(on_disk, threshold=0.5)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 4 * len(few)
 
 
 @pytest.mark.parametrize("threshold", [0.5, 2.0])
