@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fewpairs.candidates import most_similar, nearby, nearest
+from fewpairs.candidates import equals, most_similar, nearby, nearest
 from fewpairs.candidates.cells import Cells, Probes
 
 RNG = np.random.default_rng(0)
@@ -98,6 +98,46 @@ def test_cells_of_equal_items_and_of_all_neighbours(per_item, monkeypatch):
     for rows in (x, vectors(300)):
         found = most_similar(rows, rows, per_item, RNG, square=True, exact=False)
         assert all(len(set(row.tolist()) - {i}) == per_item for i, row in enumerate(found.columns))
+
+
+@pytest.mark.parametrize("square", [True, False])
+@pytest.mark.parametrize("value", [0.0, 1.0])
+@pytest.mark.parametrize("others", [0, 400])
+def test_a_crowd_of_equal_items_is_looked_for_once(square, value, others, monkeypatch):
+    compared = []
+    add = nearby._Band.add
+
+    def counted(band, block, *rest, **how):
+        compared.append(block.size)
+        add(band, block, *rest, **how)
+
+    monkeypatch.setattr(nearby._Band, "add", counted)
+    n, per_item = 3000, 5
+    left = np.full((n, 4), value, dtype=np.float32)
+    different = np.random.default_rng(1).permutation(n)[:others]
+    left[different] = vectors(n, 4)[different]
+    right = left if square else left[::-1].copy()
+    found = most_similar(left, right, per_item, RNG, square=square, exact=False)
+    wanted = most_similar(left, right, per_item, RNG, square=square, exact=True)
+    assert sum(compared) < n * n / 16  # of all pairs
+    products = left @ right.T
+    own = np.take_along_axis(products, found.columns, axis=1)
+    np.testing.assert_allclose(own, found.products, rtol=1e-5, atol=1e-5)
+    assert all(len(set(row.tolist())) == per_item for row in found.columns)
+    if square:
+        assert not (found.columns == np.arange(n)[:, None]).any()
+    best = np.isclose(found.products, wanted.products, rtol=1e-5, atol=1e-5).all(axis=1)
+    assert best.mean() > 0.9
+
+
+def test_equal_vectors_are_found_whatever_the_sign_of_zero():
+    x = np.array([[0, 1], [2, 1], [-0.0, 1], [1, 0], [2, 1]], dtype=np.float32)
+    groups = equals.equal_rows(x)
+    assert groups[0] == groups[2]
+    assert groups[1] == groups[4]
+    assert len(set(groups.tolist())) == 3
+    assert equals.first_of_each(groups, 1).tolist() == [0, 1, 3]
+    assert equals.first_of_each(groups, 2).tolist() == [0, 1, 2, 3, 4]
 
 
 def test_the_number_of_pairs_decides_whether_all_are_computed(monkeypatch):

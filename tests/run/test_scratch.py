@@ -5,13 +5,14 @@ from __future__ import annotations
 import errno
 import gc
 import os
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import fewpairs as fp
-from fewpairs.errors import InputError, MemoryCeilingError
+from fewpairs.errors import InputError, MemoryCeilingError, UnwritableError
 from fewpairs.files import scratch
 
 N, S = 30_000, 60
@@ -229,6 +230,56 @@ def test_what_cannot_be_is_refused_before_anything_is_paid(points, tmp_path, mon
         run(points, method="nystrom", max_memory=CEILING, scratch=tmp_path)
 
 
+@pytest.mark.parametrize("how", [{"method": "nystrom"}, {"near": 0}, {"known": None}])
+def test_room_for_all_files_is_asked_for_before_anything_is_paid(few, tmp_path, monkeypatch, how):
+    # Columns would fit; profiles beside them, and a plain result's own columns, do not.
+    files = 3 if how == {"known": None} else 2
+    usage = type("Usage", (), {"free": files * 4 * len(few) * S - 1})
+    monkeypatch.setattr(scratch.shutil, "disk_usage", lambda folder: usage)
+    with pytest.raises(MemoryCeilingError, match="the files of a run") as refused:
+        run(few, scratch=tmp_path, **how)
+    assert getattr(refused.value, "oracle", None) is None or not refused.value.oracle.evaluations
+    usage.free += 1
+    assert scratch.is_on_disk(run(few, scratch=tmp_path, **how).left)
+
+
+def test_room_is_not_asked_for_again_where_the_columns_are(few, tmp_path, monkeypatch):
+    oracle = fp.Oracle(few, fp.VectorSimilarity("laplacian", gamma=1.0))
+    how = {"method": "nystrom", "landmarks": S, "random_state": 0, "scratch": tmp_path}
+    matrix = fp.approximate(oracle, **how)
+    usage = type("Usage", (), {"free": 4 * len(few) * S})
+    monkeypatch.setattr(scratch.shutil, "disk_usage", lambda folder: usage)
+    np.testing.assert_array_equal(fp.approximate(oracle, **how).left, matrix.left)
+
+
+def test_a_folder_that_is_removed_during_a_run_is_told(few, tmp_path):
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+
+    def removes(left, right):
+        if folder.exists():
+            folder.rmdir()
+        return np.exp(-np.abs(left[:, None] - right[None]).sum(axis=-1))
+
+    near = fp.similarity(removes, kind="block", symmetric=True, name="removes")
+    with pytest.raises(UnwritableError, match="the scratch folder .* No such file") as caught:
+        fp.approximate(few, near, landmarks=S, method="nystrom", random_state=0, scratch=folder)
+    assert caught.value.oracle.evaluations
+
+
+def test_a_folder_that_nothing_can_be_written_to_any_more_is_told(tmp_path, monkeypatch):
+    def refuses(**_):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(scratch, "goes_to_disk", lambda *_: True)
+    monkeypatch.setattr(scratch.tempfile, "mkstemp", refuses)
+    with (
+        scratch.scratch_in(tmp_path),
+        pytest.raises(UnwritableError, match="Permission denied"),
+    ):
+        scratch.tall_array(10, 10, "it", "less")
+
+
 @pytest.mark.parametrize("size", [1e-150, 1e-40, 1e35, 1e150])
 def test_numbers_that_single_precision_has_no_room_for_are_refused(points, tmp_path, size):
     def far_from_one(left, right):
@@ -279,6 +330,19 @@ def test_room_on_disk_is_taken_before_it_is_mapped(tmp_path, monkeypatch):
         with pytest.raises(MemoryCeilingError, match="No space left"):
             scratch.tall_array(1000, 100, "it", "less")
     assert not list(tmp_path.iterdir())
+
+
+def test_clusters_are_refused_before_anything_tall_is_made_of_the_columns(few, tmp_path):
+    on_disk = run(few, method="nystrom", scratch=tmp_path)
+    cluster = fp.cluster  # imported now
+    tracemalloc.start()
+    try:
+        with fp.max_memory("2.5 MB"), pytest.raises(MemoryCeilingError, match="sums over clusters"):
+            cluster(on_disk, threshold=0.5)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 4 * len(few)
 
 
 @pytest.mark.parametrize("threshold", [0.5, 2.0])

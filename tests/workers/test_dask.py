@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import queue
 import signal
 import subprocess
 import sys
 import threading
 import time
+import types
 
 import numpy as np
 import pytest
@@ -17,6 +19,8 @@ from elsewhere import LINGERS, Traced, items, makes_model, same, set_variable, t
 import fewpairs as fp
 from fewpairs.errors import InputError, LostWorkersError, MissingExtraError
 from fewpairs.workers.cluster import connected
+from fewpairs.workers.dispatch import Done
+from fewpairs.workers.elsewhere import HiredCrew
 
 distributed = pytest.importorskip("distributed", reason="needs the extra dask")
 
@@ -359,3 +363,23 @@ def test_what_was_cancelled_is_said_of_the_scheduler_not_of_versions():
     crew = object.__new__(_DaskWorkers)
     with pytest.raises(LostWorkersError, match="the scheduler of the cluster has gone"):
         crew._read(1, FutureCancelledError("fewpairs-1", "scheduler-connection-lost"))
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_results_that_wait_are_given_before_it_is_told_that_the_scheduler_has_gone(told):
+    from distributed.client import FutureCancelledError
+
+    from fewpairs.workers.cluster import _DaskWorkers
+
+    crew = object.__new__(_DaskWorkers)
+    HiredCrew.__init__(crew)
+    crew._client, crew._workers = types.SimpleNamespace(status="closed"), {}
+    crew._back, crew._gone = queue.SimpleQueue(), queue.SimpleQueue()
+    crew._futures = {key: object() for key in (1, 2, 3)}
+    lost = FutureCancelledError("fewpairs-2", "scheduler-connection-lost")
+    for key, answer in {1: ([7.0], 0.1), 2: lost, 3: ([9.0], 0.1)}.items():
+        if told or key != 2:
+            crew._back.put((key, crew._futures[key], answer))
+    assert crew.news(0.0) == [Done(1, [7.0], 0.1), Done(3, [9.0], 0.1)]
+    with pytest.raises(LostWorkersError, match="the scheduler of the cluster has gone"):
+        crew.news(0.0)

@@ -136,6 +136,38 @@ def test_what_has_come_is_given_before_the_end_is_told():
     assert 1 not in dict(found)  # it came out of turn, all the same
 
 
+@pytest.mark.parametrize("lost", [True, False])
+def test_what_is_here_is_taken_though_nobody_can_be_sent_anything_more(lost):
+    class Closed(Crew):
+        """A trip comes back, or is lost, and is told of; then the others are back, and all ends."""
+
+        closed = False
+
+        def send(self, tasks):
+            if self.closed:
+                raise LostWorkersError("closed.")
+            return super().send(tasks)
+
+        def news(self, timeout):
+            self.closed = True
+            keys = sorted(self.waiting)
+            if lost:
+                return [*(Lost((key,), "worker 7") for key in keys[:1]), *map(self._done, keys[1:])]
+            return [self._done(key) for key in (keys[:1] if timeout else keys)]
+
+        def _done(self, key):
+            tasks = self.waiting.pop(key)
+            self.carried_out.extend(tasks)
+            return Done(key, [-task for task in tasks], 0.1)
+
+    crew = Closed(2)
+    arrived, found = [], []
+    with pytest.raises(LostWorkersError):
+        found.extend(dispatch(crew, range(1, 100), lambda task, _: arrived.append(task)))
+    assert crew.carried_out == ([2, 3, 4] if lost else [1, 2, 3, 4])
+    assert arrived == [task for task, _ in found] == crew.carried_out
+
+
 def test_nothing_is_drawn_that_there_is_no_room_for():
     drawn = []
 

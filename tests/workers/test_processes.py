@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import Future
 
 import numpy as np
 import pytest
@@ -15,6 +16,8 @@ from elsewhere import Traced, items, makes_model, same, traces
 
 import fewpairs as fp
 from fewpairs.errors import InputError, LostWorkersError, UnknownNameError
+from fewpairs.workers.dispatch import Done
+from fewpairs.workers.processes import _Pool
 
 
 def run(similarity, **how):
@@ -66,6 +69,27 @@ def test_a_block_that_kills_is_told_and_the_rest_is_kept(tmp_path):
     )
     assert mended.evaluations == run(Traced(tmp_path)).evaluations
     assert oracle.evaluations - paid < mended.evaluations
+
+
+@pytest.mark.parametrize("dies", [True, False])
+def test_what_has_come_is_given_before_a_fault_is_told(dies):
+    from joblib.externals.loky import BrokenProcessPool
+
+    crew = _Pool(b"", 1)
+    faults = {2: ValueError("unreadable"), 4: BrokenProcessPool("died")}
+    for key in (1, 2, 3, 4)[: 3 + dies]:
+        future = crew._futures[key] = Future()
+        if key in faults:
+            future.set_exception(faults[key])
+        else:
+            future.set_result(([float(key)], 0.1))
+        crew._back.put((key, future))
+    try:
+        assert crew.news(0.0) == [Done(1, [1.0], 0.1), Done(3, [3.0], 0.1)]
+        with pytest.raises(LostWorkersError, match="unreadable"):
+            crew.news(0.0)
+    finally:
+        crew.close()
 
 
 def test_a_factory_is_called_once_in_each_process(tmp_path, monkeypatch):

@@ -6,6 +6,7 @@ import numpy as np
 
 from fewpairs.arrays import IntArray, SingleArray
 from fewpairs.candidates.cells import PROBES, Cells, Probes
+from fewpairs.candidates.equals import nearest_among_equals
 from fewpairs.candidates.tiles import in_order
 from fewpairs.numerics import parts
 from fewpairs.parallel import one_blas_thread
@@ -36,8 +37,26 @@ def nearest_by_cells(
     """Return columns and products of each row's neighbours, best first; see `most_similar`.
 
     A row's first cut is its last neighbour among the cells around its own. What reaches it in all
-    cells that the row looks into is then sorted.
+    cells that the row looks into is then sorted. Of crowds of equal vectors a few stand for all.
     """
+
+    def search(
+        some: SingleArray, others: SingleArray, count: int, same: bool
+    ) -> tuple[IntArray, SingleArray]:
+        return _by_cells(some, others, count, rng, square=same, n_jobs=n_jobs)
+
+    return nearest_among_equals(left, right, per_item, search, square=square)
+
+
+def _by_cells(
+    left: SingleArray,
+    right: SingleArray,
+    per_item: int,
+    rng: np.random.Generator,
+    *,
+    square: bool,
+    n_jobs: int,
+) -> tuple[IntArray, SingleArray]:
     cells = Cells.of(right, rng)
     probes = Probes(left, cells, PROBES, each=True)
     cuts = _first_cuts(left, right, per_item, cells, probes, square=square, n_jobs=n_jobs)

@@ -15,7 +15,7 @@ from fewpairs.items.items import Items
 from fewpairs.oracle.journal.journal import JournalOption
 from fewpairs.oracle.progress import ProgressOption
 from fewpairs.run.approximate import approximate
-from fewpairs.tasks.clustering.linkage import average_linkage
+from fewpairs.tasks.clustering.linkage import average_linkage, require_sums
 from fewpairs.tasks.clustering.sums import sums_of
 from fewpairs.tasks.clustering.tree import Tree
 
@@ -125,6 +125,7 @@ class FactoredAgglomerative(ClusterMixin, BaseEstimator):
             )
         sign = -1 if self.small_is_near else 1
         least = -np.inf if self.threshold is None else sign * self.threshold
+        require_sums(n)
         tree = Tree.of(n, average_linkage(sums_of(matrix, sign=sign), least))
         done = len(tree.children) if self.n_clusters is None else n - self.n_clusters
         at = tree.similarity

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from fewpairs.errors import InputError, MemoryCeilingError
+from fewpairs.errors import InputError, MemoryCeilingError, UnwritableError
 from fewpairs.numerics import parts
 from fewpairs.parallel import format_bytes, memory_ceiling, require_memory
 
@@ -78,6 +78,21 @@ def send_all_to_disk() -> None:
     scratch = _scratch.get()
     if scratch is not None:
         scratch.always = True
+
+
+def require_room(size: int, what: str) -> None:
+    """Refuse files that the folder has no room for, before anything is spent on the first."""
+    scratch = _scratch.get()
+    if scratch is None:
+        return
+    free = _free(scratch.folder)
+    if size > free:
+        raise MemoryCeilingError(
+            f"{what} take {format_bytes(size)} on disk; in {str(scratch.folder)!r} "
+            f"{format_bytes(free)} are free.",
+            "What does not fit is refused before anything is spent on it.",
+            "Make room, name another folder, or ask for fewer landmarks.",
+        )
 
 
 def tall_array(height: int, width: int, what: str, instead: str) -> npt.NDArray[Any]:
@@ -175,15 +190,18 @@ def _mapped(
     size = np.dtype(dtype).itemsize * height * width
     if not size:  # nothing cannot be mapped
         return np.empty((height, width), dtype=dtype)
-    free = shutil.disk_usage(folder).free
+    free = _free(folder)
     if size > free:
         raise MemoryCeilingError(
             f"{height:,} × {width:,} numbers take {format_bytes(size)} on disk; in "
             f"{str(folder)!r} {format_bytes(free)} are free.",
-            "What does not fit is refused before anything is spent on it.",
+            "What is as tall as columns on disk is kept beside them.",
             "Make room, name another folder, or ask for fewer landmarks.",
         )
-    handle, name = tempfile.mkstemp(prefix="fewpairs-", suffix=".scratch", dir=folder)
+    try:
+        handle, name = tempfile.mkstemp(prefix="fewpairs-", suffix=".scratch", dir=folder)
+    except OSError as error:
+        raise _gone(folder, error) from error
     try:
         _take_room(handle, size, folder)
         array = np.memmap(name, dtype=dtype, mode="r+", shape=(height, width))
@@ -192,6 +210,21 @@ def _mapped(
         if os.name == "posix":  # the pages live as long as the array, the name need not
             Path(name).unlink()
     return np.asarray(array)
+
+
+def _free(folder: Path) -> int:
+    try:
+        return shutil.disk_usage(folder).free
+    except OSError as error:
+        raise _gone(folder, error) from error
+
+
+def _gone(folder: Path, error: OSError) -> UnwritableError:
+    return UnwritableError(
+        f"no file can be made in the scratch folder {str(folder)!r}: {error.strerror}.",
+        "What is as tall as columns on disk is kept beside them.",
+        "Let the folder be there, and writable, until the matrix is no longer used.",
+    )
 
 
 def _take_room(handle: int, size: int, folder: Path) -> None:

@@ -196,6 +196,10 @@ class Method(ABC):
         """Count the bytes that `fit` holds where all that is tall is on disk."""
         return 0
 
+    def files_beside(self, planner: Planner, landmarks: int) -> int:  # noqa: ARG002
+        """Count the bytes of what `fit` writes to disk beside columns that are there."""
+        return 0
+
 
 def assemble(oracle: Oracle, fit: Fit, title: str, *, put_back: bool) -> FactoredMatrix:
     """Make the result of a method's factors and, if asked for, of what was evaluated."""

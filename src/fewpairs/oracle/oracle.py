@@ -164,6 +164,12 @@ class Oracle(Gate):
         values = self.entries(everyone, everyone)
         return stand_ins(values[:, None])[:, 0] if len(self._memory.holes) else values
 
+    @property
+    def bytes_on_disk(self) -> int:
+        """How long the files are in which columns and rows are kept already."""
+        stores = {id(store): store for store in (self._memory.columns, self._memory.rows)}
+        return sum(store.bytes_on_disk for store in stores.values())
+
     def expect_columns(self, count: int) -> None:
         """Say how many columns the run will read in all, so that none is copied later."""
         self._memory.columns.expect(count)

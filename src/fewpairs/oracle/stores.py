@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fewpairs.arrays import BoolArray, FloatArray, IntArray
-from fewpairs.files.scratch import SinglePrecision, tall_array
+from fewpairs.files.scratch import SinglePrecision, is_on_disk, tall_array
 from fewpairs.numerics import parts
 from fewpairs.oracle.known import Lines, look_up
 
@@ -58,6 +58,11 @@ class ColumnStore:
     def missing(self, columns: IntArray) -> IntArray:
         """Return those of `columns` that have no place yet."""
         return columns[self._position[columns] < 0]
+
+    @property
+    def bytes_on_disk(self) -> int:
+        """How long the file is in which the columns are kept; 0 where they are in memory."""
+        return self._buffer.nbytes if is_on_disk(self._buffer) else 0
 
     def expect(self, count: int) -> None:
         """Allocate `count` columns at the next `add`, so that later ones need no copy."""

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from fewpairs.error.estimate import check_target
 from fewpairs.error.interval import as_interval
 from fewpairs.errors import InputError
-from fewpairs.files.scratch import goes_to_disk, has_scratch, send_all_to_disk
+from fewpairs.files.scratch import goes_to_disk, has_scratch, require_room, send_all_to_disk
 from fewpairs.guides.guides import Guide
 from fewpairs.methods.base import Method
 from fewpairs.methods.catalogue import Chosen, find_method
@@ -32,7 +32,7 @@ from fewpairs.run.arguments import (
     refuse_idle_fold,
 )
 from fewpairs.run.plan import Plan
-from fewpairs.run.pricing import Price, peak_memory, peak_memory_beside_disk
+from fewpairs.run.pricing import Price, peak_memory, peak_memory_beside_disk, room_on_disk
 from fewpairs.run.sizing import Size, size_for_one_step, size_for_target
 from fewpairs.run.timing import seconds_per_evaluation
 from fewpairs.similarities.cost import CostOption
@@ -94,6 +94,12 @@ def make_plan(
         "Ask for fewer landmarks or a smaller budget"
         + (", or for no near-duplicates (near=0)" if getattr(chosen.method, "near", 0) else ""),
     )
+    if goes_to_disk(oracle.planner.sides, settled.n_landmarks):
+        drawn = settled.estimates_error and weighted
+        require_room(
+            room_on_disk(chosen.method, oracle, settled.n_landmarks, drawn=drawn),
+            f"the files of a run with {settled.n_landmarks:,} landmarks",
+        )
     return replace(settled, interval=interval)
 
 

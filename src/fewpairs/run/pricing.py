@@ -106,6 +106,19 @@ def peak_memory_beside_disk(method: Method, planner: Planner, count: int, *, jud
     return max(pools, method.memory_beside_disk(planner, count)) + _PER_ITEM * planner.sides
 
 
+def room_on_disk(method: Method, oracle: Oracle, count: int, *, drawn: bool) -> int:
+    """Count the bytes of the files of a run whose tall arrays are on disk.
+
+    Columns, which may be there already, and what is written beside them: who draws the pairs that
+    judge by what they promise needs profiles, unless the method has them.
+    """
+    columns = profiles = 4 * oracle.planner.sides * count
+    if not (drawn and oracle.square and count >= FEWEST_COLUMNS):
+        profiles = 0
+    beside = max(profiles, method.files_beside(oracle.planner, count))
+    return beside + (columns if oracle.bytes_on_disk < columns else 0)
+
+
 def fit_budget(price: Price, budget: int, n: int) -> int:
     """Return the largest number of landmarks whose run fits; prices grow with landmarks."""
     if price.total(1) > budget:

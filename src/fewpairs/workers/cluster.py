@@ -187,7 +187,7 @@ class _DaskWorkers(HiredCrew):
     def news(self, timeout: float) -> list[Done | Lost]:
         found: list[Done | Lost] = []
         deadline = time.monotonic() + timeout
-        while not found or not self._back.empty():
+        while not (found or self._fault) or not self._back.empty():
             found.extend(self._deaths())
             wait = 0.0 if found else max(0.0, deadline - time.monotonic())
             try:
@@ -196,8 +196,11 @@ class _DaskWorkers(HiredCrew):
                 break
             if self._futures.get(key) is not future:
                 continue  # recalled
-            found.append(self._read(key, answer))
-        self._look_for_workers()
+            with self._noting_faults():
+                found.append(self._read(key, answer))
+        if not found:
+            self._tell_fault()
+            self._look_for_workers()
         return found
 
     def _deaths(self) -> list[Lost]:

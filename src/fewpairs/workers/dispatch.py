@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -141,7 +142,8 @@ def dispatch(
             elif board.ended:
                 return
     except (LostWorkersError, KeyboardInterrupt):
-        # What has come is kept, also out of turn.
+        # What has come is kept, also out of turn, and if nobody has looked at it yet.
+        board.take_what_is_here()
         yield from board.whatever_came()
         raise
     finally:
@@ -219,12 +221,20 @@ class _Board:
     # ------------------------------------------------------------------ what has happened
 
     def learn(self, news: list[Done | Lost]) -> None:
-        """Take what has come, and send again what was lost."""
+        """Take what has come, and then send again what was lost: there may be nobody to send to."""
         for one in news:
             if isinstance(one, Done):
                 self._take(one)
-            else:
+        for one in news:
+            if isinstance(one, Lost):
                 self._bury(one)
+
+    def take_what_is_here(self) -> None:
+        """Take results that have come by now, and expect no more of the crew."""
+        with suppress(LostWorkersError):
+            for one in self._crew.news(0.0):
+                if isinstance(one, Done):
+                    self._take(one)
 
     def _take(self, done: Done) -> None:
         trip = self._by_key.pop(done.key, None)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from itertools import chain
 from typing import Any
 
+from fewpairs.errors import LostWorkersError
 from fewpairs.workers.dispatch import Crew, dispatch
 from fewpairs.workers.home import Arrived, Work
 
@@ -17,10 +18,25 @@ class HiredCrew(Crew, ABC):
 
     def __init__(self) -> None:
         self._last_key = 0
+        self._fault: LostWorkersError | None = None
 
     def _next_key(self) -> int:
         self._last_key += 1
         return self._last_key
+
+    @contextmanager
+    def _noting_faults(self) -> Iterator[None]:
+        """Keep the first fault for later: what has come beside it was paid for."""
+        try:
+            yield
+        except LostWorkersError as fault:
+            self._fault = self._fault or fault
+
+    def _tell_fault(self) -> None:
+        """Raise what was noted, once everything that had come was given."""
+        fault, self._fault = self._fault, None
+        if fault is not None:
+            raise fault
 
     @abstractmethod
     def close(self) -> None:

@@ -102,7 +102,7 @@ class _Pool(HiredCrew):
 
         found: list[Done | Lost] = []
         deadline = time.monotonic() + timeout
-        while not found or not self._back.empty():
+        while not (found or self._fault) or not self._back.empty():
             try:
                 key, future = self._back.get(timeout=max(0.0, deadline - time.monotonic()))
             except queue.Empty:
@@ -110,9 +110,13 @@ class _Pool(HiredCrew):
             if self._futures.get(key) is not future:
                 continue  # recalled
             if isinstance(future.exception(), BrokenProcessPool):
-                return [*found, *self._mourned()]
-            found.append(_done(key, future))
+                found.extend(self._mourned())
+                break
             del self._futures[key]
+            with self._noting_faults():
+                found.append(_done(key, future))
+        if not found:
+            self._tell_fault()
         return found
 
     def _mourned(self) -> list[Done | Lost]:
@@ -129,8 +133,11 @@ class _Pool(HiredCrew):
                 lost.append(key)
                 self._futures[key] = future
             else:
-                found.append(_done(key, future))
-        return [*found, Lost(tuple(lost), "a process of this machine")]
+                with self._noting_faults():
+                    found.append(_done(key, future))
+        if self._fault is None:  # or nothing is sent again
+            found.append(Lost(tuple(lost), "a process of this machine"))
+        return found
 
     def close(self) -> None:
         self._pool.shutdown(wait=True, kill_workers=True)

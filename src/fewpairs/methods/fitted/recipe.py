@@ -211,6 +211,10 @@ class Fitted(Method):
             return 0
         return memory_of_search(max(planner.n, planner.m), self.neighbors, landmarks, on_disk=True)
 
+    def files_beside(self, planner: Planner, landmarks: int) -> int:
+        """Count the profiles, and for a plain result the columns less the landmarks' own share."""
+        return (2 if self.known is None else 1) * 4 * planner.sides * landmarks
+
     def refit(self, fit: Fit, more: Drawn, values: FloatArray) -> Fit:
         """Tune again, on further pairs too."""
         state: State = fit.state

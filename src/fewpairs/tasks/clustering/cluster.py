@@ -29,6 +29,7 @@ from fewpairs.similarities.patience import WhenMissing
 from fewpairs.similarities.symmetrized import Symmetrized
 from fewpairs.tasks.clustering.clusters import Clusters
 from fewpairs.tasks.clustering.decisions import Noise
+from fewpairs.tasks.clustering.linkage import require_sums
 from fewpairs.tasks.clustering.pairs import Pairs
 from fewpairs.tasks.clustering.spending import COMMON, count_undecided, noise_of, spend, tree_of
 from fewpairs.tasks.clustering.stating import state
@@ -206,6 +207,7 @@ def _of_matrix(
 ) -> Clusters:
     """Cluster a matrix as it is; what is undecided follows from the error that it states."""
     n = matrix.shape[0]
+    require_sums(n)
     source = matrix.source
     names = source.ids if ids is None else ids_of_one_set(ids, source.items, n)
     rng = generator(0 if random_state is None else random_state)  # it only counts

@@ -73,14 +73,8 @@ def average_linkage(sums: Sums, least: float = -np.inf, *, apart: bool = False) 
     Merges
     """
     n, rank = sums.vectors.shape
-    width = max(1, min(_NEIGHBORS, n - 1))
-    tall = 0 if is_on_disk(sums.vectors) else 12 * n * rank
-    require_memory(
-        tall + n * (24 * width + 100) + 4 * at_a_time(_AT_A_TIME, 4),
-        f"sums over clusters of {n:,} items",
-        "Use fewer landmarks",
-    )
-    state = _singles(sums, width)
+    require_sums(n, 0 if is_on_disk(sums.vectors) else 12 * n * rank)
+    state = _singles(sums, _remembers(n))
     with np.errstate(over="ignore", under="ignore"):  # nothing, or everything, reaches it then
         scaled = float(np.ldexp(least, -sums.power)) - _MISSED
     announce(advance, "average linkage")
@@ -99,6 +93,26 @@ def average_linkage(sums: Sums, least: float = -np.inf, *, apart: bool = False) 
         keys, once = np.unique(beside[:, 0] * n + beside[:, 1], return_index=True)
         beside, near = np.column_stack([keys // n, keys % n]), np.ldexp(near[once], sums.power)
     return Merges(state.merged[:done], similarity, scans, beside, near)
+
+
+def require_sums(n: int, tall: int = 0) -> None:
+    """Refuse clusters of too many items; to be called before sums are made of their matrix, too.
+
+    Parameters
+    ----------
+    n : int
+    tall : int, default=0
+        Bytes of the vectors, where these are in memory.
+    """
+    require_memory(
+        tall + n * (24 * _remembers(n) + 100) + 4 * at_a_time(_AT_A_TIME, 4),
+        f"sums over clusters of {n:,} items",
+        "Cluster fewer items" if tall == 0 else "Use fewer landmarks",
+    )
+
+
+def _remembers(n: int) -> int:
+    return max(1, min(_NEIGHBORS, n - 1))
 
 
 def _singles(sums: Sums, width: int) -> State:
