@@ -398,12 +398,27 @@ class TestTraining:
         i, j = np.triu_indices(240, 1)
         i, j = i[topic[i] == topic[j]], j[topic[i] == topic[j]]
         true = average_precision((cluster[i] == cluster[j]).astype(int), scores[i, j])
-        for most in (500, 2000, 10**6):
+        for most in (500, 2000, 10**6):  # topics are of the same size here, and of others below
             left, right, labels, weights = mentions.judges(most, np.random.default_rng(1))
             assert (topic[left] == topic[right]).all()
             assert (labels == (cluster[left] == cluster[right])).all()
             said = average_precision(labels, scores[left, right], weights)
             assert said == pytest.approx(true, abs=1e-12 if most == 10**6 else 0.05)
+
+    def test_pairs_of_large_topics_stand_for_more(self):
+        from fewpairs.similarities.transformers.mention_pairs import Mentions
+
+        topic = np.repeat([0, 1, 2], [200, 20, 20])
+        cluster = np.arange(240) % 5
+        mentions = Mentions(np.zeros((240, 1)), cluster, topic)
+        left, _, labels, weights = mentions.judges(5000, np.random.default_rng(0))
+        for kind in (0, 1):
+            same = np.equal.outer(cluster, cluster) == kind
+            true = [
+                (np.triu(same, 1) * (topic == t)[:, None] * (topic == t)).sum() for t in range(3)
+            ]
+            said = [weights[(labels == kind) & (topic[left] == t)].sum() / 2 for t in range(3)]
+            np.testing.assert_allclose(said, true, rtol=0.2)
 
 
 class TestVectors:

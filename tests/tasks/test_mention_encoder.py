@@ -109,7 +109,9 @@ def test_words_keep_their_embeddings_and_layers_can(folder, tmp_path):
 
 def test_training_ends_when_nothing_gets_better(folder, tmp_path):
     # With so short steps the order of pairs stays as it is.
-    with pytest.warns(fp.errors.NothingLearntWarning, match="the encoder as it came is better"):
+    with pytest.warns(
+        fp.errors.NothingLearntWarning, match="no epoch is better than the encoder as it came"
+    ):
         done = taught(folder, tmp_path / "made", validation=[2], learning_rate=1e-12, patience=2)
     assert (done.best, len(done.epochs)) == (0, 3)
     assert done.before == done.epochs[0].precision
@@ -153,6 +155,8 @@ def test_a_batch_holds_contexts_of_one_topic_and_every_context_comes_once():
         ({"topics": 5}, "topics is a int"),
         ({"validation": 1}, "validation is 1"),
         ({"validation": "t2"}, "validation is 't2'"),
+        ({"validation": [[1]]}, "validation is"),
+        ({"validation": np.array("u")}, "no mentions of it"),
         ({"output": None}, "output is None"),
         ({"frozen_layers": 9}, "frozen_layers is 9"),
     ],
@@ -276,6 +280,17 @@ def test_mentions_beyond_the_encoder_teach_nothing(folder, tmp_path):
             base=folder,
             output=tmp_path / "none",
         )
+
+
+def test_an_empty_word_is_not_cut_off_and_words_come_in_any_sequence(folder):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        long = ["the"] * 60
+        fp.mention_vectors([["the", ""], long], [(0, 0, 2), (1, 0, 1)], folder)
+        found = fp.mention_vectors([pd.Series(["the", "red"], index=[5, 7])], [(0, 0, 2)], folder)
+        for words in (np.array(["the", "red"]), pd.Index(["the", "red"]), iter(["the", "red"])):
+            again = fp.mention_vectors([words], [(0, 0, 2)], folder)
+            np.testing.assert_array_equal(again, found)
 
 
 def test_an_encoder_is_read_without_a_report(folder, capfd):

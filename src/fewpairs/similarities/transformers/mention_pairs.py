@@ -67,9 +67,9 @@ class Mentions:
 
         All of them where they are not more than `most`; of more, so many of each kind are drawn.
         """
-        _, sizes = np.unique(self.topics, return_counts=True)
+        _, which, sizes = np.unique(self.topics, return_inverse=True, return_counts=True)
         pairs = int((sizes * (sizes - 1)).sum())
-        if pairs <= most:
+        if pairs <= 2 * most:  # each is counted in both orders
             order = np.argsort(self.topics, kind="stable")
             starts = np.cumsum(sizes) - sizes
             each = [
@@ -80,9 +80,12 @@ class Mentions:
             labels = (self.clusters[left] == self.clusters[right]).astype(np.int64)
             return left, right, labels, np.ones(len(labels))
         left, right, labels = self.draw(min(self.positives, most), most, rng)
-        drawn = np.bincount(labels, minlength=2)
-        stands_for = np.array([pairs - self.positives, self.positives]) / np.maximum(drawn, 1)
-        return left, right, labels, stands_for[labels]
+        # A mention is drawn before its partner: one of a large topic stands for more pairs.
+        stands_for = np.where(labels == 1, 1.0, sizes[which[left]] - 1.0)
+        for kind, there in ((0, pairs - self.positives), (1, self.positives)):
+            some = labels == kind
+            stands_for[some] *= there / max(stands_for[some].sum(), 1.0)
+        return left, right, labels, stands_for
 
 
 def _partners(left: IntArray, groups: IntArray, rng: np.random.Generator) -> IntArray:
@@ -97,6 +100,11 @@ def _partners(left: IntArray, groups: IntArray, rng: np.random.Generator) -> Int
     return np.asarray(order[starts[group[left]] + (place[left] + step) % size])
 
 
+def listed(labels: Iterable[Any]) -> list[Any]:
+    """Return labels one after the other, of an array as plain values."""
+    return np.asarray(labels).ravel().tolist() if hasattr(labels, "dtype") else list(labels)
+
+
 def numbered(labels: Any, name: str) -> IntArray:
     """Return labels as numbers from 0 on; a label that is missing would join what is not one."""
     if isinstance(labels, (str, bytes)) or not isinstance(labels, Iterable):
@@ -105,12 +113,9 @@ def numbered(labels: Any, name: str) -> IntArray:
             "Each mention has a label.",
             "Pass a sequence of numbers or texts.",
         )
-    labels = unmasked(labels, name)
     number: dict[Any, int] = {}
     found = []
-    for k, label in enumerate(
-        np.asarray(labels).ravel().tolist() if hasattr(labels, "dtype") else labels
-    ):
+    for k, label in enumerate(listed(unmasked(labels, name))):
         try:
             missing = label is None or bool(label != label)  # noqa: PLR0124 - NaN differs
             found.append(number.setdefault(label, len(number)))

@@ -60,7 +60,7 @@ def mention_vectors(
     tokenizer, network = read_encoder(model, "mention_vectors")
     import torch  # noqa: PLC0415 - optional
 
-    contexts = as_list(contexts, "contexts")
+    contexts = as_contexts(contexts)
     head_words = None if head_words is None else _as_words(head_words, "head_words")
     checked = checked_mentions(contexts, mentions, heads, head_words)
     words = network.get_input_embeddings().weight.detach().numpy()
@@ -81,12 +81,13 @@ def mention_vectors(
             states = network(**read).last_hidden_state.numpy()
         for row, k in enumerate(some):
             token = np.array([-1 if t is None else t for t in read.word_ids(row)])
+            whole = int(read["attention_mask"][row].sum()) < limit
             for m in np.flatnonzero(checked[:, 0] == k):
                 _, start, end, head = checked[m]
                 found[m, 0] = _mean(states[row], (token >= start) & (token < end))
                 found[m, 1] = _mean(states[row], token == head)
                 found[m, 3] = _mean(states[row], token >= 0)
-                seen[m] = (token == head).any()
+                seen[m] = whole or head <= token.max()
     if not seen.all():
         warn_of_cut(seen, limit, "Their vectors say what their words are, and zeros of the rest.")
     for number, (context, _, _, place) in enumerate(checked.tolist()):
@@ -133,8 +134,10 @@ def heads_read(
         read = tokenizer(
             list(contexts[k]), is_split_into_words=True, truncation=True, max_length=limit
         )
-        here = np.flatnonzero(places[:, 0] == k)
-        found[here] = np.isin(places[here, 3], [t for t in read.word_ids() if t is not None])
+        token = np.array([-1 if t is None else t for t in read.word_ids()])
+        here = places[:, 0] == k
+        # An empty word has no pieces, and is not cut off for that.
+        found[here] = (places[here, 3] <= token.max()) | (len(token) < limit)
     return found
 
 
@@ -164,9 +167,8 @@ def checked_mentions(
     contexts: Any, mentions: Any, heads: Any = None, head_words: Any = None
 ) -> IntArray:
     """Return context, first token, token after the last, and head of each mention."""
-    contexts, mentions = as_list(contexts, "contexts"), as_list(mentions, "mentions")
+    mentions = as_list(mentions, "mentions")
     heads = None if heads is None else as_list(heads, "heads")
-    _refuse_unsplit(contexts)
     for name, given in (("heads", heads), ("head_words", head_words)):
         if given is not None and len(given) != len(mentions):
             raise InputError(
@@ -209,31 +211,33 @@ def _as_words(given: Any, name: str) -> list[str]:
     """Return one text each; anything else would be read as what it prints as."""
     words = as_list(given, name)
     for k, word in enumerate(words):
-        if not isinstance(word, str):
+        if not _is_text(word):
             raise InputError(
                 f"{name} holds {word!r} at position {k}.", "It is read as a word.", "Pass texts."
             )
     return words
 
 
-def _is_text(word: str) -> bool:
+def _is_text(word: Any) -> bool:
     """Whether a word can be written: half of a character, as damaged files have, cannot."""
     try:
         word.encode()
-    except UnicodeEncodeError:
+    except (AttributeError, UnicodeEncodeError):
         return False
-    return True
+    return isinstance(word, str)
 
 
-def _refuse_unsplit(contexts: list[Any]) -> None:
-    """Refuse texts that are no tokens: of a string the letters would be read as such."""
+def as_contexts(given: Any) -> list[list[str]]:
+    """Return texts in words; refuse strings, whose letters would be read as such."""
+    contexts = as_list(given, "contexts")
     for k, context in enumerate(contexts):
-        unsplit = isinstance(context, (str, bytes)) or not isinstance(
-            context, Sequence | np.ndarray
-        )
-        if unsplit or not all(isinstance(t, str) and _is_text(t) for t in context):
+        unsplit = isinstance(context, (str, bytes, Mapping)) or not isinstance(context, Iterable)
+        words = [] if unsplit else list(context)
+        if unsplit or not all(map(_is_text, words)):
             raise InputError(
                 f"context {k} is {str(context)[:60]!r}, not a list of words.",
                 "A mention names the first token and the one after its last.",
                 "Split it into words, for example text.split().",
             )
+        contexts[k] = words
+    return contexts

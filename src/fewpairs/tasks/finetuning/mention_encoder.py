@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,9 +12,9 @@ import numpy as np
 from fewpairs.arrays import BoolArray, IntArray, RandomState, generator, is_number, is_whole
 from fewpairs.errors import InputError, NothingLearntWarning, warn
 from fewpairs.oracle.progress import ProgressOption
-from fewpairs.similarities.transformers.mention_pairs import numbered
+from fewpairs.similarities.transformers.mention_pairs import listed, numbered
 from fewpairs.similarities.transformers.mention_vectors import (
-    as_list,
+    as_contexts,
     checked_mentions,
     heads_read,
     longest,
@@ -147,7 +147,7 @@ def finetune_mention_encoder(
                 f"It is a positive number, {most:g} at most.",
                 "Pass for example the default.",
             )
-    contexts = as_list(contexts, "contexts")
+    contexts = as_contexts(contexts)
     places = checked_mentions(contexts, mentions, heads)
     groups = numbered(clusters, "clusters")
     labels = [0] * len(places) if topics is None else topics
@@ -160,7 +160,7 @@ def finetune_mention_encoder(
             "Each mention has one cluster and one topic.",
             "Pass as many of each.",
         )
-    aside = _aside(list(labels), validation)
+    aside = _aside(listed(labels), validation)
     _refuse_useless(groups, numbers, aside)
     folder = _folder(output)
     refuse_existing(folder)
@@ -188,8 +188,9 @@ def finetune_mention_encoder(
         warn(
             NothingLearntWarning(
                 f"the average precision on the topics that were put aside is "
-                f"{done[best].precision:.3f} at best, and was {training.before:.3f} before: the "
-                "encoder as it came is better. Pass a smaller learning_rate, or more mentions."
+                f"{done[best].precision:.3f} at best, and was {training.before:.3f} before: no "
+                "epoch is better than the encoder as it came. Pass another learning_rate, or more "
+                "mentions."
             )
         )
     return FinetunedEncoder(folder, tuple(done), best, training.before)
@@ -226,15 +227,17 @@ def _refuse_useless(clusters: IntArray, topics: IntArray, aside: BoolArray) -> N
 
 def _aside(topics: list[Any], validation: Any) -> BoolArray:
     """Say which mentions are of topics that judge."""
-    if isinstance(validation, (str, bytes)) or not (
-        validation is None or isinstance(validation, Iterable)
-    ):
-        raise InputError(
-            f"validation is {validation!r}.",
-            "It holds the labels of topics that are put aside.",
-            f"Pass a list of them, such as [{validation!r}].",
-        )
-    wanted = set() if validation is None else set(validation)
+    refused = InputError(
+        f"validation is {validation!r}.",
+        "It holds the labels of topics that are put aside.",
+        "Pass a list of them.",
+    )
+    if isinstance(validation, (str, bytes)):  # its letters are no labels
+        raise refused
+    try:
+        wanted = set() if validation is None else set(listed(validation))
+    except TypeError as error:
+        raise refused from error
     unknown = wanted - set(topics)
     if unknown or (wanted and wanted == set(topics)):
         said = ", ".join(sorted(map(repr, unknown or wanted))[:5])
