@@ -262,7 +262,7 @@ def test_a_folder_that_is_removed_during_a_run_is_told(few, tmp_path):
         return np.exp(-np.abs(left[:, None] - right[None]).sum(axis=-1))
 
     near = fp.similarity(removes, kind="block", symmetric=True, name="removes")
-    with pytest.raises(UnwritableError, match="the scratch folder .* No such file") as caught:
+    with pytest.raises(UnwritableError, match=r"the scratch folder .* No such file") as caught:
         fp.approximate(few, near, landmarks=S, method="nystrom", random_state=0, scratch=folder)
     assert caught.value.oracle.evaluations
 
