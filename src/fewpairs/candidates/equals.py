@@ -7,16 +7,16 @@ would be compared with each. One of them stands for all that look, and a few for
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from fewpairs.arrays import IntArray, SingleArray
 from fewpairs.candidates.cells import PROBES
-from fewpairs.files.scratch import tall_beside
 from fewpairs.numerics import parts
 
 #: Finds columns and products of so many neighbours of each row: left, right, how many, square.
-Search = Callable[[SingleArray, SingleArray, int, bool], tuple[IntArray, SingleArray]]
+Search = Callable[[Any, Any, int, bool], tuple[IntArray, SingleArray]]
 
 
 def nearest_among_equals(
@@ -36,7 +36,7 @@ def nearest_among_equals(
     wanted = per_item + square
     first = np.unique(group_of, return_index=True)[1]
     kept = first_of_each(other_group_of, wanted)
-    found, values = search(_some(left, first), _some(right, kept), wanted, False)
+    found, values = search(_Some(left, first), _Some(right, kept), wanted, False)
     found = kept[found]
     columns = np.empty((len(left), per_item), dtype=np.int64)
     products = np.empty((len(left), per_item), dtype=np.float32)
@@ -72,9 +72,15 @@ def first_of_each(group_of: IntArray, most: int) -> IntArray:
     return np.sort(order[rank < most])
 
 
-def _some(vectors: SingleArray, places: IntArray) -> SingleArray:
-    """Return some of the vectors, on disk if all are there."""
-    result = tall_beside(vectors, len(places), vectors.shape[1])
-    for part in parts(len(places)):
-        result[part] = vectors[places[part]]
-    return result
+class _Some:
+    """Some of the vectors, read where they are: all of them may be on disk."""
+
+    def __init__(self, vectors: SingleArray, places: IntArray) -> None:
+        self._vectors, self._places = vectors, places
+        self.shape = len(places), vectors.shape[1]
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __getitem__(self, rows: slice | IntArray) -> SingleArray:
+        return self._vectors[self._places[rows]]
