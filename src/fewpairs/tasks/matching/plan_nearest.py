@@ -61,7 +61,8 @@ class NearestPlan(NamedTuple):
             f"{self.least:,} evaluations at least{least}, of {self.all_pairs:,} pairs{most}: "
             f"{self.rows:,} rows "
             f"read whole, to state a recall of {self.recall:g}, and {self.k} candidates of each. "
-            "A poor guide takes more candidates, up to all pairs; budget= limits them"
+            "A poor guide takes more candidates, up to all pairs; budget= limits rows and candidates, "
+            "and with a good guide fewer may do"
         )
 
 
@@ -74,7 +75,7 @@ def plan_nearest(
     symmetric: bool = True,
     cost: CostOption | None = None,
 ) -> NearestPlan:
-    """Say what `find_nearest` will take at least, and at the most.
+    """Say what `find_nearest` will take without a budget, at least and at the most.
 
     Parameters
     ----------
