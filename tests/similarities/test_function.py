@@ -233,7 +233,7 @@ def test_a_ready_similarity_by_its_name():
 
 
 @pytest.mark.parametrize(
-    "ends", [1.0, (1.0, 0.0), (0.0, "one"), (0.0, 0.5, 1.0), (float("nan"), 1.0)]
+    "ends", [1.0, (1.0, 0.0), (0.0, "1"), "01", (0.0, 0.5, 1.0), (float("nan"), 1.0), (0, 10**400)]
 )
 def test_a_range_that_is_none_is_refused(ends):
     class Ranged(fp.Similarity):
@@ -246,9 +246,10 @@ def test_a_range_that_is_none_is_refused(ends):
         fp.find_pairs(range(5), Ranged(), above=0.5)
 
 
-def test_a_range_may_be_open():
+@pytest.mark.parametrize("ends", [(0.0, float("inf")), np.array([0.0, np.inf]), [0, np.inf]])
+def test_a_range_may_be_open(ends):
     class Ranged(fp.Similarity):
-        name, symmetric, value_range = "ranged", True, (0.0, float("inf"))
+        name, symmetric, value_range = "ranged", True, ends
 
         def pair(self, a, b):
             return float(a == b)

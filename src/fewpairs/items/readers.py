@@ -22,7 +22,7 @@ A format of tables, which are read row by row, is an entry of `rows.ROWS`, and n
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -63,7 +63,10 @@ def read_items(path: Path, column: str | None = None) -> Any:
             message = f"its reader returned {type(items).__name__}, and no items"
             raise ValueError(message)
         items = list(items) if isinstance(items, Iterator) else items
-    if isinstance(items, Sized) and not len(items):
+    nothing = (
+        not items if isinstance(items, list) else isinstance(items, np.ndarray) and not items.size
+    )
+    if nothing:
         raise _empty(source)
     return items
 

@@ -53,8 +53,8 @@ def check_value_range(ends: Any) -> tuple[float, float] | None:
     if ends is None:
         return None
     try:
-        low, high = map(float, ends)
-    except (TypeError, ValueError):
+        low, high = (float("nan") if isinstance(end, str) else float(end) for end in ends)
+    except (TypeError, ValueError, OverflowError):
         low, high = 1.0, 0.0
     if low <= high:  # either may be infinite
         return low, high

@@ -13,7 +13,7 @@ from fewpairs.errors import InputError
 from fewpairs.items.items import Items
 from fewpairs.items.keys import framed
 from fewpairs.items.records import field_of
-from fewpairs.similarities.facts import is_async
+from fewpairs.similarities.facts import check_value_range, is_async
 from fewpairs.similarities.fields import Part, Records, without_common_field
 from fewpairs.similarities.means import Mean, scaled_weights
 from fewpairs.similarities.parts import aligned_values, block_values, common_block_size
@@ -179,7 +179,7 @@ class RecordSimilarity(Similarity):
         return {} if self.incomparable is None else {"incomparable": self.incomparable}
 
     def _range(self) -> tuple[float, float] | None:
-        ranges = [part.similarity.value_range for part in self._parts]
+        ranges = [check_value_range(part.similarity.value_range) for part in self._parts]
         known = [ends for ends in ranges if ends is not None]
         if len(known) < len(ranges):
             return None
@@ -205,7 +205,7 @@ def _checked_missing(missing: Any, fields: list[Part]) -> str | float:
             'Pass "skip" to leave it out, or the similarity to put in its place, such as 0.0.',
         )
     for part in fields:
-        low, high = part.similarity.value_range or (-np.inf, np.inf)
+        low, high = check_value_range(part.similarity.value_range) or (-np.inf, np.inf)
         if not low <= missing <= high:
             raise InputError(
                 f"missing is {missing!r}.",

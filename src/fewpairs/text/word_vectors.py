@@ -212,7 +212,9 @@ class WordVectors:
     def _check_known(self, word: str) -> None:
         """Refuse a word without a vector, and name those with nearly its spelling."""
         if word not in self.place:
-            raise UnknownWordError(word, len(self), _near_spellings(word, self.words[:_COMPARED]))
+            text = isinstance(word, str)
+            near = _near_spellings(word, self.words[:_COMPARED]) if text else []
+            raise UnknownWordError(word, len(self), near)
 
     def normalized(self) -> WordVectors:
         """Return the same words with vectors of length one; a zero vector stays zero."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -51,7 +51,7 @@ def train(
             "So many pairs of different clusters are drawn for each pair of one cluster.",
             f"Pass a number from 0 to {_MOST_NEGATIVES}, for example 2.0.",
         )
-    for name, count, least in (("epochs", epochs, 0), ("patience", patience, 1)):
+    for name, count, least in (("epochs", epochs, 0), ("patience", patience, 0)):
         if not is_whole(count) or count < least:
             raise InputError(
                 f"{name} is {count!r}.", "It is a whole number.", f"Pass one from {least} on."
@@ -66,12 +66,17 @@ def train(
     _refuse_alike(mentions, "the mentions")
     same = min(mentions.positives, _POSITIVES)
     different = round(negatives * same)
-    layers = isinstance(hidden, (tuple, list)) and all(is_whole(h) and h > 0 for h in hidden)
-    if not same or not layers:
+    if not isinstance(hidden, Iterable) or not all(is_whole(h) and h > 0 for h in hidden):
         raise InputError(
-            f"there are {mentions.positives} pairs of one cluster, and hidden is {hidden!r}.",
-            "The scorer learns from pairs that belong together, in layers of some width.",
-            "Pass mentions of which some refer to the same thing, and positive integers.",
+            f"hidden is {hidden!r}.",
+            "Layers have some width.",
+            "Pass positive integers, such as (128, 32).",
+        )
+    if not same:
+        raise InputError(
+            f"there are {mentions.positives} pairs of one cluster.",
+            "The scorer learns from pairs that belong together.",
+            "Pass mentions of which some refer to the same thing.",
         )
     sizes = _sizes(parts, mentions.vectors.shape[1])
     rng = generator(random_state)
@@ -82,7 +87,7 @@ def train(
     # PyTorch's own generator is left as it was.
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(int(rng.integers(2**62)))
-        network = Network(sizes, hidden)
+        network = Network(sizes, tuple(map(int, hidden)))
         coarse, fine = network.steps()
         for _ in range(_COARSE_EPOCHS):
             _epoch(network.of_cosines, coarse, x, mentions.draw(same, different, rng), rng)

@@ -116,11 +116,14 @@ def _from_folder(model: str | Path, tokenizer: Any, device: Any, onnx: bool | No
         raise MissingExtraError("transformers", "transformers", "CrossEncoder") from error
     try:
         config = transformers.AutoConfig.from_pretrained(model, local_files_only=True)
+        own = None
         if tokenizer is None:
-            tokenizer = transformers.AutoTokenizer.from_pretrained(model, local_files_only=True)
+            own = transformers.AutoTokenizer.from_pretrained(model, local_files_only=True)
     except (OSError, ValueError) as error:
         raise unreadable(model, _LOADED) from error
-    refuse_wordless(tokenizer, model)
+    if own is not None:
+        refuse_wordless(own, model)
+        tokenizer = own
     activation = _configured(config, Path(model))
     file = onnx_file(Path(model), onnx)
     if file is not None:

@@ -61,8 +61,8 @@ class NearestPlan(NamedTuple):
             f"{self.least:,} evaluations at least{least}, of {self.all_pairs:,} pairs{most}: "
             f"{self.rows:,} rows "
             f"read whole, to state a recall of {self.recall:g}, and {self.k} candidates of each. "
-            "A poor guide takes more candidates, up to all pairs; budget= limits rows and candidates, "
-            "and with a good guide fewer may do"
+            "A poor guide takes more candidates, up to all pairs; budget= limits rows and "
+            "candidates, and with a good guide fewer may do"
         )
 
 

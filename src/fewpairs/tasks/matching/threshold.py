@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from fewpairs.arrays import BoolArray, FloatArray, is_number
 from fewpairs.errors import InputError
 from fewpairs.oracle.oracle import Oracle
+from fewpairs.similarities.facts import check_value_range
 
 #: How far beyond its range a value may lie by rounding, as a cosine of long vectors does.
 _ROUNDING = 1e-9
@@ -58,7 +59,7 @@ class Threshold(NamedTuple):
         similarity = oracle.similarity
         if not self.above:
             refuse_incomparable(oracle)
-        low, high = similarity.value_range or (self.at, self.at)
+        low, high = check_value_range(similarity.value_range) or (self.at, self.at)
         if not low - _ROUNDING <= self.at <= high + _ROUNDING:
             raise InputError(
                 f"the threshold is {self.at:g}, and {similarity.name} lies between {low:g} and "
