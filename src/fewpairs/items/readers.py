@@ -63,10 +63,7 @@ def read_items(path: Path, column: str | None = None) -> Any:
             message = f"its reader returned {type(items).__name__}, and no items"
             raise ValueError(message)
         items = list(items) if isinstance(items, Iterator) else items
-    nothing = (
-        not items if isinstance(items, list) else isinstance(items, np.ndarray) and not items.size
-    )
-    if nothing:
+    if getattr(items, "shape", (1,))[:1] == (0,) or (isinstance(items, list) and not items):
         raise _empty(source)
     return items
 
