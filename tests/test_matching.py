@@ -632,7 +632,7 @@ def test_the_price_comes_first(typed, folder):
     assert "e+" not in pairs
     near = typed("neighbors", "many.csv", "--column", "name", "-k", 3, *own)
     assert "131 rows read whole" in near
-    assert "--budget limits them" in near
+    assert "--budget limits rows and candidates" in near
     both = typed("match", "many.csv", "a.csv", "--column", "name", "--above", 0.9, "--plan")
     assert "all 2,400 pairs would be evaluated, and none missed" in both
     some = typed("dedupe", "many.csv", "--column", "name", "--above", 1, *own, "--budget", 0.1)

@@ -131,7 +131,7 @@ def test_a_budget_of_all_is_told_how_to_have_all_pairs():
     similarity = fp.similarity(lambda a, b: matrix[a, b], kind="pair", symmetric=True)
     runs = {
         "landmarks=40 instead": fp.approximate,
-        "budget=780": partial(fp.cluster, threshold=0.9),
+        "pass budget=820": partial(fp.cluster, threshold=0.9),  # with the diagonal
         "pass budget=780": partial(fp.find_pairs, above=0.9),
     }
     for advised, run in runs.items():
@@ -143,5 +143,7 @@ def test_a_budget_of_all_is_told_how_to_have_all_pairs():
         assert "For all pairs" not in str(refused.value)
     # What is advised does it.
     assert fp.approximate(range(40), similarity, landmarks=40).error.value == 0
-    assert fp.cluster(range(40), similarity, threshold=0.9, budget=780).evaluations == 780
+    clusters = fp.cluster(range(40), similarity, threshold=0.9, budget=820)
+    assert clusters.evaluations == 820
+    assert clusters.recall.low == clusters.recall.high  # nothing is left to guess
     assert fp.find_pairs(range(40), similarity, above=0.9, budget=780).recall.low == 1

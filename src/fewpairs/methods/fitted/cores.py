@@ -228,7 +228,7 @@ def nuggets_for(landmarks: int, *, symmetric: bool) -> tuple[float, ...]:
     """Return the nuggets that so many landmarks are tried with.
 
     Candidates are mixed, so that two nuggets make up for one between them: with a thousand
-    landmarks three leave the errors that five do (docs/fitted.md).
+    landmarks three leave nearly the errors that five do (docs/fitted.md).
     """
     return NUGGETS if symmetric or landmarks < _MANY else FEW_NUGGETS
 
