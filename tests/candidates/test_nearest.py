@@ -156,3 +156,8 @@ def test_the_home_of_a_row_is_its_best_cell():
     cells = Cells.of(rows, np.random.default_rng(0))
     probes = Probes(rows, cells, 3, each=True)
     np.testing.assert_array_equal(probes.home, np.argmax(rows @ cells.means.T, axis=1))
+
+
+def test_vectors_of_signs_are_told_apart():
+    signs = np.random.default_rng(0).choice(np.float32([-0.125, 0.125]), size=(200_000, 64))
+    assert len(np.unique(equals.equal_rows(signs))) == len(np.unique(signs, axis=0))

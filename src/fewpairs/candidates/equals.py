@@ -10,11 +10,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from fewpairs.arrays import IntArray, SingleArray
 from fewpairs.candidates.cells import PROBES
 from fewpairs.numerics import parts
 
+#: An odd number without a pattern: products with it, modulo 2⁶⁴, tell all numbers apart.
+_ODD = np.uint64(0x9E3779B97F4A7C15)
 #: Finds columns and products of so many neighbours of each row: left, right, how many, square.
 Search = Callable[[Any, Any, int, bool], tuple[IntArray, SingleArray]]
 
@@ -60,8 +63,21 @@ def equal_rows(vectors: SingleArray) -> IntArray:
     for rows in parts(len(vectors)):
         # -0.0 is 0.0. What is added up runs over, which is no fault.
         bits = np.ascontiguousarray(vectors[rows] + np.float32(0)).view(np.uint32)
-        sums[rows] = np.einsum("ij,j->i", bits.astype(np.uint64), factors)
+        sums[rows] = np.einsum("ij,j->i", _mixed(bits), factors)
     return np.asarray(np.unique(sums, return_inverse=True)[1].ravel(), dtype=np.int64)
+
+
+def _mixed(bits: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint64]:
+    """Return numbers all of whose bits depend on all bits.
+
+    Those of 1/8 and -1/8 differ in the highest one alone, and sums of such differences would soon
+    be equal by chance.
+    """
+    mixed = bits.astype(np.uint64) * _ODD
+    mixed ^= mixed >> np.uint64(32)
+    mixed *= _ODD
+    mixed ^= mixed >> np.uint64(29)
+    return mixed
 
 
 def first_of_each(group_of: IntArray, most: int) -> IntArray:

@@ -115,7 +115,13 @@ class FactoredAgglomerative(ClusterMixin, BaseEstimator):
         self
         """
         self._check()
-        matrix = X if isinstance(X, FactoredMatrix) else self._approximated(self._checked(X))
+        if isinstance(X, FactoredMatrix):
+            matrix = X
+            require_sums(matrix.shape[0])
+        else:
+            items = self._checked(X)
+            require_sums(len(items))  # before anything is bought
+            matrix = self._approximated(items)
         n = matrix.shape[0]
         if self.n_clusters is not None and self.n_clusters > n:
             raise InputError(
@@ -125,7 +131,6 @@ class FactoredAgglomerative(ClusterMixin, BaseEstimator):
             )
         sign = -1 if self.small_is_near else 1
         least = -np.inf if self.threshold is None else sign * self.threshold
-        require_sums(n)
         tree = Tree.of(n, average_linkage(sums_of(matrix, sign=sign), least))
         done = len(tree.children) if self.n_clusters is None else n - self.n_clusters
         at = tree.similarity

@@ -198,6 +198,8 @@ class _DaskWorkers(HiredCrew):
                 continue  # recalled
             with self._noting_faults():
                 found.append(self._read(key, answer))
+        if self._workers:
+            self._seen = time.monotonic()
         if not found:
             self._tell_fault()
             self._look_for_workers()
@@ -233,12 +235,9 @@ class _DaskWorkers(HiredCrew):
         ) from answer
 
     def _look_for_workers(self) -> None:
-        now = time.monotonic()
         if self._client.status != "running":
             raise self._away(None)
-        if self._workers:
-            self._seen = now
-        if now - self._seen > NOBODY:
+        if time.monotonic() - self._seen > NOBODY:
             raise LostWorkersError(
                 f"the cluster has had no worker for {NOBODY:g} s.",
                 "Nobody is there to evaluate.",

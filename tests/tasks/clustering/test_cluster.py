@@ -730,3 +730,26 @@ def test_factors_on_disk_have_the_clusters_of_those_in_memory(tmp_path, monkeypa
 def _in_memory(known):
     columns = replace(known.columns, values=known.columns.values.astype(np.float64))
     return replace(known, columns=columns, rows=columns)
+
+
+@pytest.mark.parametrize("above", [0.5, 0.0])
+def test_links_of_which_only_one_order_has_a_value_are_far(above):
+    values = np.array([[1.0, 0.9, -1.0], [np.nan, 1.0, -1.0], [-1.0, -1.0, 1.0]])
+    alike = fp.similarity(
+        lambda a, b: values[np.ix_(a, b)], kind="block", symmetric=False, on_nonfinite="skip"
+    )
+    found = fp.find_pairs(range(3), alike, above=above, all_pairs=True)
+    assert len(found) == 1
+    assert found.averaged_groups().tolist() == [0, 1, 2]
+
+
+def test_clusters_that_do_not_fit_are_refused_before_anything_is_bought():
+    counter = Counter(np.ones((5000, 5000)))
+    similarity = counter.similarity("block")
+    model = fp.FactoredAgglomerative(threshold=0.5, similarity=similarity, landmarks=2)
+    with fp.max_memory("3 MB"):
+        with pytest.raises(fp.errors.MemoryCeilingError, match="sums over clusters"):
+            fp.cluster(range(5000), similarity, threshold=0.5, budget=20_000)
+        with pytest.raises(fp.errors.MemoryCeilingError, match="sums over clusters"):
+            model.fit(np.arange(5000))
+    assert not counter.asked

@@ -155,6 +155,7 @@ def cluster(
     where.check(oracle)
     names = read_ids(ids, oracle.items)
     with memory_below(max_memory):
+        require_sums(oracle.shape[0])
         return _Run(oracle, where, names, guide).carry_out(budget, random_state)
 
 

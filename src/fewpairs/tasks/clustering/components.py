@@ -63,7 +63,7 @@ def groups_by_average(found: Found, budget: int | None = None) -> IntArray:
     values = np.ldexp(values, -power)
     with np.errstate(over="ignore", under="ignore"):  # nothing, or everything, reaches it then
         at = float(np.clip(np.ldexp(sign * found.threshold.at, -power), -_BEYOND, _BEYOND))
-    top = float(np.nanmax(values))
+    top = float(values[~np.isnan(values)].max(initial=at))
     cut = top - at + _ROUNDING
     labels = np.arange(len(linked))
     begin = 0
@@ -85,7 +85,8 @@ def _without_a_value(at: float, values: FloatArray) -> float:
     That is 0 for a similarity, and twice the threshold for a distance. Below a threshold of 0 it
     lies by the largest of the values of linked items, whatever other items there are.
     """
-    return at - (abs(at) or float(np.nanmax(np.abs(values))) or 1.0)
+    sizes = np.abs(values[~np.isnan(values)])
+    return at - (abs(at) or float(sizes.max(initial=0.0)) or 1.0)
 
 
 def _refuse_more(oracle: Oracle, rows: IntArray, columns: IntArray, budget: int) -> None:
