@@ -210,8 +210,8 @@ def _folder(output: Any) -> Path:
 
 def _refuse_useless(clusters: IntArray, topics: IntArray, aside: BoolArray) -> None:
     """Refuse mentions by which nothing can be learned, or judged."""
-    for what, some in (("to learn from", ~aside), ("in validation", aside)):
-        if (some.any() or what == "to learn from") and not _together(clusters[some], topics[some]):
+    for what, some, needed in (("to learn from", ~aside, True), ("in validation", aside, False)):
+        if (needed or some.any()) and not _together(clusters[some], topics[some]):
             raise InputError(
                 f"of {int(some.sum())} mentions {what} no two of one topic are of one cluster.",
                 "The encoder learns, and is judged, by mentions that belong together.",
