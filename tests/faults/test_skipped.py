@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from examples import METHODS, Counter, asymmetric_matrix, symmetric_matrix
@@ -385,3 +387,44 @@ def test_a_check_leaves_skipped_pairs_out(question):
     assert checked.recall.value == pytest.approx(found / wanted, abs=0.01)
     assert checked.skipped == holds
     assert f"{holds} pairs without a value are left out" in str(checked)
+
+
+def test_what_has_no_value_alone_is_asked_for_again_of_blocks(tmp_path):
+    n, rng = 120, np.random.default_rng(3)
+    x = rng.normal(size=(n, 2))
+    exact = np.exp(-((x[:, None] - x[None]) ** 2).sum(axis=-1))
+    holes = np.triu(rng.random((n, n)) < 0.02, 1)
+    exact[holes | holes.T] = np.nan
+    asked = []
+
+    def block(a, b):
+        asked.append(len(a) * len(b))
+        return exact[np.ix_(a, b)]
+
+    similarity = fp.similarity(
+        block, kind="block", symmetric=True, name="judge", version="1", on_nonfinite="skip"
+    )
+    found = []
+    for _ in range(2):
+        asked.clear()
+        journal = fp.Journal(tmp_path / "j", check=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found.append(
+                fp.approximate(range(n), similarity, landmarks=30, random_state=0, journal=journal)
+            )
+    assert sum(asked) <= len(found[0].skipped)
+    np.testing.assert_array_equal(found[0].to_dense(), found[1].to_dense())
+
+
+@pytest.mark.parametrize("wrong", ["oops", None, [1.0, 2.0]])
+def test_an_answer_that_is_no_number_is_not_skipped_beside_one_without_a_value(wrong):
+    exact = np.random.default_rng(0).random((20, 20)) + 1
+    exact[3, 7] = np.nan
+
+    def score(a, b):
+        return wrong if (a, b) == (12, 7) else exact[a, b]
+
+    similarity = fp.similarity(score, kind="pair", symmetric=False, on_nonfinite="skip")
+    with pytest.raises(SimilarityError, match="items 12"):
+        fp.approximate(range(20), similarity, landmarks=[7, 2, 4, 9], error_pairs=0, random_state=0)

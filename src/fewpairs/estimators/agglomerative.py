@@ -115,20 +115,16 @@ class FactoredAgglomerative(ClusterMixin, BaseEstimator):
         self
         """
         self._check()
-        if isinstance(X, FactoredMatrix):
-            matrix = X
-            require_sums(matrix.shape[0])
-        else:
-            items = self._checked(X)
-            require_sums(len(items))  # before anything is bought
-            matrix = self._approximated(items)
-        n = matrix.shape[0]
+        items = None if isinstance(X, FactoredMatrix) else self._checked(X)
+        n = X.shape[0] if items is None else len(items)
+        require_sums(n)  # before anything is bought
         if self.n_clusters is not None and self.n_clusters > n:
             raise InputError(
                 f"{self.n_clusters:,} clusters were asked for of {n:,} items.",
                 "No cluster is empty.",
                 f"Pass at most {n:,}.",
             )
+        matrix = X if items is None else self._approximated(items)
         sign = -1 if self.small_is_near else 1
         least = -np.inf if self.threshold is None else sign * self.threshold
         tree = Tree.of(n, average_linkage(sums_of(matrix, sign=sign), least))

@@ -204,6 +204,8 @@ def unknown_part(
         whole = unknown.all(axis=1)
         if whole.any():
             yield Rectangle(request.rows[whole], request.columns)
-        rest = ~whole & unknown.any(axis=1)
-        if rest.any():
-            yield Rectangle(request.rows[rest], request.columns[unknown[rest].any(axis=0)])
+        rest = np.flatnonzero(~whole & unknown.any(axis=1))
+        # Rows that lack the same columns, together: a hull of all would ask for what is known.
+        lacking, group = np.unique(unknown[rest], axis=0, return_inverse=True)
+        for k, columns in enumerate(lacking):
+            yield Rectangle(request.rows[rest[group.ravel() == k]], request.columns[columns])

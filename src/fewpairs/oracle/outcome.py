@@ -84,7 +84,8 @@ def answered(answers: list[Any], left: Items, right: Items, request: Request) ->
         single = Scattered(rows[k : k + 1], columns[k : k + 1])
         outcome = checked([answer], (1,), left, right, single)
         values[k] = outcome.values[0]
-        fault = fault or outcome.error
+        if fault is None or isinstance(fault, NonFiniteError):  # what may be skipped hides nothing
+            fault = outcome.error or fault
     return Outcome(values.reshape(request.shape), request.size, fault)
 
 

@@ -9,6 +9,7 @@ from sklearn.cluster import AgglomerativeClustering
 from sklearn.metrics import adjusted_rand_score
 
 import fewpairs as fp
+from fewpairs.errors import InputError
 
 
 def matrix(n=80, seed=0, scale=1.0):
@@ -93,3 +94,16 @@ def test_distances_are_measured_from_none():
     fitted = fp.FactoredAgglomerative(1, small_is_near=True).fit(K)
     assert fitted.top_ == 0
     assert np.allclose(fitted.distances_, [1.0, 4.5])
+
+
+def test_too_many_clusters_are_refused_before_anything_is_bought():
+    bought = []
+
+    def score(a, b):
+        bought.append((a, b))
+        return float(a == b)
+
+    similarity = fp.similarity(score, kind="pair", symmetric=True)
+    with pytest.raises(InputError, match="61 clusters were asked for of 60 items"):
+        fp.FactoredAgglomerative(n_clusters=61, similarity=similarity).fit(list(range(60)))
+    assert not bought

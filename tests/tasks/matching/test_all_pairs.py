@@ -240,3 +240,12 @@ def test_different_integers_in_order():
     a, b = rng.integers(0, 50, 40), rng.integers(0, 50, 30)
     np.testing.assert_array_equal(distinct(a, b), np.union1d(a, b))
     assert len(distinct(np.empty(0, dtype=np.int64))) == 0
+
+
+def test_a_low_ceiling_does_not_refuse_after_all_pairs_were_bought():
+    exact = np.random.default_rng(0).random((300, 300))
+    similarity = fp.Precomputed((exact + exact.T) / 2)
+    found = fp.find_pairs(
+        range(300), similarity, above=0.5, all_pairs=True, max_memory="1 MB", random_state=0
+    )
+    assert len(found) == (np.triu((exact + exact.T) / 2, 1) > 0.5).sum()

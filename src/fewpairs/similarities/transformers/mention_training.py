@@ -66,7 +66,8 @@ def train(
     _refuse_alike(mentions, "the mentions")
     same = min(mentions.positives, _POSITIVES)
     different = round(negatives * same)
-    if not isinstance(hidden, Iterable) or not all(is_whole(h) and h > 0 for h in hidden):
+    widths = tuple(hidden) if isinstance(hidden, Iterable) else (None,)  # an iterator is read once
+    if isinstance(hidden, str) or not all(is_whole(h) and h > 0 for h in widths):
         raise InputError(
             f"hidden is {hidden!r}.",
             "Layers have some width.",
@@ -87,7 +88,7 @@ def train(
     # PyTorch's own generator is left as it was.
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(int(rng.integers(2**62)))
-        network = Network(sizes, tuple(map(int, hidden)))
+        network = Network(sizes, tuple(map(int, widths)))
         coarse, fine = network.steps()
         for _ in range(_COARSE_EPOCHS):
             _epoch(network.of_cosines, coarse, x, mentions.draw(same, different, rng), rng)

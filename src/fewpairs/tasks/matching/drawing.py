@@ -8,6 +8,7 @@ from fewpairs.arrays import FloatArray, IntArray
 from fewpairs.error.recall import Recall, state_recall
 from fewpairs.numerics import distinct
 from fewpairs.oracle.oracle import Oracle
+from fewpairs.parallel import at_a_time
 from fewpairs.tasks.matching.blind import Blind, Tails
 from fewpairs.tasks.matching.labels import Labels
 from fewpairs.tasks.matching.threshold import Threshold
@@ -15,6 +16,8 @@ from fewpairs.tasks.matching.universe import Universe
 
 #: Pairs of which the similarities are kept for a histogram: 16 MB at most.
 _SHOWN = 2**21
+#: Bytes that a pair takes while it is drawn to be shown, rounded up.
+_PER_SHOWN = 60
 
 
 class Drawing:
@@ -106,7 +109,9 @@ class Drawing:
         """
         none: IntArray = np.empty(0, dtype=np.int64)
         if everything:
-            shown = self._universe.draw(_SHOWN, none, self._rng)
+            # All is bought: as many as fit, for a picture.
+            count = at_a_time(_SHOWN, _PER_SHOWN)
+            shown = self._universe.draw(count, none, self._rng)
         else:
             shown = _some_of_both(self.first.keys if self._draws else none, self._reached_before)
         return self._oracle.entries(*self._universe.places(shown))

@@ -14,8 +14,8 @@ from fewpairs.tasks.matching.steering import longest_in_vain
 from fewpairs.tasks.matching.universe import Universe
 
 #: Evaluations that finding takes for each match: its own at least, if a guide knows them all; and
-#: the most in docs/tables/stated-recall.md, matching-scale.md and matching-rivals.md, where a guide
-#: led somewhere, beside what is looked at in vain before the draw.
+#: the most in any run of docs/tables/stated-recall.md, matching-scale.md and matching-rivals.md,
+#: where a guide led somewhere (39 in today's), beside what is looked at in vain before the draw.
 _FEWEST, _MOST = 1, 76
 
 
