@@ -23,6 +23,7 @@ from benchmarks.shared import (
     corpora,
     earlier,
     fuzz_process,
+    glove_training,
     kept,
     matching_runs,
     tables,
@@ -32,6 +33,7 @@ from benchmarks.shared import (
 from benchmarks.shared.document_features import Distances
 from benchmarks.shared.fourier_features import fourier_features
 from benchmarks.shared.linear_svm import LinearSVM
+from fewpairs.text.corpus import EncodedCorpus
 
 ROOT = Path(__file__).resolve().parent.parent
 NAMES = [f"benchmarks.{s.name}.{path.stem}" for s in subjects() for path in benchmarks(s)]
@@ -301,27 +303,146 @@ def test_the_network_of_texts_is_a_convolution_with_its_gradients():
     assert net([np.empty(0, dtype=np.int64)]).isfinite().all()  # a text of unknown words
 
 
-def test_cells_of_an_earlier_run_are_shown_with_a_mark(monkeypatch):
-    before = """## One
+def test_a_pass_of_glove_moves_both_vectors_down_the_gradient_of_its_loss():
+    rng = np.random.default_rng(0)
+    rows, columns = np.array([0, 3, 1]), np.array([1, 2, 0])
+    logs, weights = rng.normal(size=3), np.array([1.0, 0.5, 0.0])
+    vectors = rng.normal(size=(2, 4, 6)).astype(np.float32)  # five dimensions and a bias
+    squares = rng.uniform(1, 2, size=(2, 4, 6)).astype(np.float32)
+    words, neighbours = vectors.astype(float)  # its own copy, which moves as the formula says
+    rates = squares.astype(float)
+    for row, column, log, weight in zip(rows, columns, logs, weights, strict=True):
+        word, neighbour = words[row].copy(), neighbours[column].copy()
+        gap = word[:5] @ neighbour[:5] + word[5] + neighbour[5] - log
+        by_word = 0.1 * weight * gap * np.append(neighbour[:5], 1)
+        by_neighbour = 0.1 * weight * gap * np.append(word[:5], 1)
+        words[row] -= by_word / np.sqrt(rates[0, row])
+        neighbours[column] -= by_neighbour / np.sqrt(rates[1, column])
+        rates[0, row] += by_word**2
+        rates[1, column] += by_neighbour**2
+    glove_training.one_pass(rows, columns, logs, weights, vectors, squares, np.float32(0.1))
+    np.testing.assert_allclose(vectors, [words, neighbours], atol=1e-5)
+    np.testing.assert_allclose(squares, rates, atol=1e-5)
+
+
+def test_glove_counts_by_nearness_and_adds_both_vectors_of_a_word(monkeypatch):
+    texts = [[f"w{k % 20}" for k in range(n)] for n in (40, 7)]
+    corpus = EncodedCorpus.of(texts, min_count=1)
+    place = {word: k for k, word in enumerate(corpus.words)}
+    counts = np.zeros((20, 20))
+    for words in texts:
+        for i, word in enumerate(words):
+            for j in range(max(0, i - 15), i):
+                counts[place[word], place[words[j]]] += 1 / (i - j)
+                counts[place[words[j]], place[word]] += 1 / (i - j)
+    seen = []
+    monkeypatch.setattr(glove_training, "one_pass", lambda *given: seen.append(given))
+    vectors = glove_training.train_glove(corpus, 3)
+    assert len(seen) == 15
+    rows, columns, logs, weights, both, squares, _ = seen[0]
+    np.testing.assert_allclose(np.exp(logs), counts[rows, columns], rtol=1e-5)
+    assert len(rows) == (counts > 0).sum()
+    np.testing.assert_allclose(weights, np.minimum(np.exp(logs) / 10, 1) ** 0.75, rtol=1e-5)
+    assert both.shape == squares.shape == (2, 20, 4)
+    assert (squares == 1).all()
+    assert np.abs(both).max() <= 0.5 / 3
+    np.testing.assert_allclose(vectors.array, (both[0] + both[1])[:, :3], rtol=1e-6)
+
+
+def test_glove_comes_to_know_how_often_words_are_neighbours():
+    rng = np.random.default_rng(0)
+    topics = [[f"{letter}{k}" for k in range(6)] for letter in "ab"]
+    texts = [list(rng.choice(topics[i % 2], 12)) for i in range(200)]
+    vectors = glove_training.train_glove(EncodedCorpus.of(texts, min_count=1), 4)
+    cosines = vectors.normalized().array @ vectors.normalized().array.T
+    first = np.array([word[0] == "a" for word in vectors.words])
+    assert cosines[np.ix_(first, first)].min() > cosines[np.ix_(first, ~first)].max()
+
+
+def test_columns_that_take_half_of_the_distances_are_those_that_take_all(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    words = [f"w{i}" for i in range(30)]
+    vectors = fp.WordVectors(words, rng.normal(size=(30, 4)))
+    texts = [" ".join(rng.choice(words, rng.integers(1, 6))) for _ in range(23)]
+    monkeypatch.setattr(corpora, "STEP", 4)
+    monkeypatch.setattr(corpora, "stop_words", tuple)
+    labels = np.zeros(23)
+    for published in (None, 14):  # without a split, and with landmarks from its training part first
+        whole = corpora.Corpus(f"some {published}", texts, labels, published, tmp_path, vectors)
+        exact = fp.wmd(texts, vectors=vectors)[:, whole.order]
+        for count in (6, 23):  # the second run goes on from the files of the first
+            columns, _ = whole.landmark_columns(count)
+            np.testing.assert_allclose(columns, exact[:, :count], atol=1e-5)
+
+
+EARLIER = """## One
+
 | method | columns | A | B |
 | --- | --- | --- | --- |
 | WME | 512 | 1.0 ± 0.1 (9) | 2.0 (8) |
+| SMS | 512 | 2.5 | 2.6 |
 | WME | 1024 | 3.0 | 4.0° (7) |
 | none | 512 | – | – (6) |
+
 ## Two
+
 | method | A | B |
 | --- | --- | --- |
 | WME | 0.05; 1 | 0.1; 1 |
 """
-    now = before.replace("1.0 ± 0.1 (9)", "–").replace("2.0 (8)", "5.0 (8)")
-    now = now.replace("3.0 | 4.0°", "– | –").replace("0.1; 1", "–")
+
+
+def filled(monkeypatch, now, *, signed_by="none"):
+    before = f"{EARLIER}\n<!-- made by code {signed_by} -->\n"
     monkeypatch.setattr(earlier, "published", {"page": before}.get)
-    shown = earlier.with_earlier(now, "page")
-    wanted = before.replace("1.0 ± 0.1 (9)", "1.0 ± 0.1° (9)").replace("2.0 (8)", "5.0 (8)")
+    return earlier.Earlier.of("page", "abc").fill(now, "abc")
+
+
+SIGNED = "\n<!-- made by code abc -->\n"
+
+
+def test_cells_that_other_code_has_made_are_shown_with_a_mark(monkeypatch):
+    now = EARLIER.replace("1.0 ± 0.1 (9)", "–").replace("2.0 (8)", "5.0 (8)")
+    now = now.replace("3.0 | 4.0°", "– | –").replace("0.1; 1", "–")
+    wanted = EARLIER.replace("1.0 ± 0.1 (9)", "1.0 ± 0.1° (9)").replace("2.0 (8)", "5.0 (8)")
     wanted = wanted.replace("3.0 |", "3.0° |").replace("0.1; 1", "0.1; 1°")
-    assert shown == wanted + earlier.LEGEND
-    now = before.replace("4.0° (7)", "4.0 (7)")
-    assert earlier.with_earlier(now, "page") == now  # nothing is marked, and nothing told of marks
+    assert filled(monkeypatch, now) == wanted + earlier.LEGEND + SIGNED
+    now = EARLIER.replace("4.0° (7)", "4.0 (7)")
+    assert filled(monkeypatch, now) == now + SIGNED  # nothing is marked, and nothing told of marks
+
+
+def test_cells_that_the_same_code_has_made_stay_as_they_are(monkeypatch):
+    now = EARLIER.replace("1.0 ± 0.1 (9)", "–").replace("4.0°", "4.0")
+    assert filled(monkeypatch, now, signed_by="abc") == EARLIER.replace("4.0°", "4.0") + SIGNED
+
+
+def test_rows_that_were_not_run_stay_where_they_were(monkeypatch):
+    kept_out = "| SMS | 512 | 2.5 | 2.6 |\n"
+    now = EARLIER.replace(kept_out, "").replace("4.0°", "4.0")
+    assert filled(monkeypatch, now, signed_by="abc") == EARLIER.replace("4.0°", "4.0") + SIGNED
+    marked = kept_out.replace("2.5", "2.5°").replace("2.6", "2.6°")
+    assert marked in filled(monkeypatch, now)
+    printed = now.replace(" B |", " paper |")  # no run makes what a paper prints
+    monkeypatch.setattr(earlier, "published", {"page": EARLIER.replace(" B |", " paper |")}.get)
+    assert marked.replace("2.6°", "2.6") in earlier.Earlier.of("page", "abc").fill(printed, "abc")
+
+
+def test_hours_of_an_earlier_page_keep_their_mark():
+    page = (
+        "all pairs would take\nA 1.0°, B and C 2.5 hours of one core. kNN would take A 9.9 minutes"
+    )
+    for mark, wanted in (("", "A 1.0°"), (earlier.MARK, "A 1.0°")):
+        assert classification_report.hours_before(earlier.Earlier(page, mark), "A") == wanted
+    found = classification_report.hours_before(earlier.Earlier(page, earlier.MARK), "B and C")
+    assert found == "B and C 2.5°"
+    assert not classification_report.hours_before(earlier.Earlier(page, ""), "D")
+
+
+@pytest.mark.parametrize("heading", earlier.NAMING)
+def test_a_row_is_known_by_its_second_cell_too_where_that_is_no_result(monkeypatch, heading):
+    rows = f"| K | {heading} | F1 |\n| --- | --- | --- |\n| 1 | a | 5 |\n| 1 | b | {{}} |\n"
+    monkeypatch.setattr(earlier, "published", {"page": rows.format(7)}.get)
+    assert "| 1 | b | 7° |" in earlier.Earlier.of("page", "abc").fill(rows.format("–"), "abc")
 
 
 def test_the_price_of_neighbours_is_told_where_they_were_not_looked_for():

@@ -6,8 +6,8 @@ all n² (scikit-learn) or half of them (fastcluster), in double precision; makin
 neither in their time nor in their memory's start, and a size whose distances take more than
 --gigabytes, or than is free, is left out. Each run is a process of its own. The growth is that of
 the time between the two largest sizes. Writes docs/tables/clustering-scale.md; sizes that are not
-run keep their rows (--sizes without any makes the growth of these anew). Takes about half an hour
-on one core.
+run keep their rows (--sizes without any makes the growth of these anew). Takes about a quarter
+of an hour on one core.
 
     python -m benchmarks.clustering.scale [--quick] [--sizes N …] [--only NAME …] [--gigabytes 4]
 """

@@ -3,7 +3,7 @@
 Where a search stops depends on the last few of the blind matches, so that three seeds say little of
 what is usual: of all lines that are above 1.4 there, and of three others. The ratio is that of
 stated.py: all evaluations to 59/M and what finding 0.95 takes. Runs are kept as those of stated.py
-are. Writes docs/tables/stated-luck.md. Takes about ten minutes on one core.
+are. Writes docs/tables/stated-luck.md. Takes about half an hour on one core.
 
     python -m benchmarks.matching.luck [--quick]
 """

@@ -6,7 +6,7 @@ above its rate are refused with a Retry-After, and it is killed and started agai
 Then the matrix must be that of an undisturbed run, bit for bit, and every pair must be on the
 judge's bill once; but for those that check symmetry, which are asked for in both orders, three that
 are compared each time the journal is opened, and those that were under way when client or judge was
-killed: at most one for each thread. Writes docs/tables/day.md. Takes about ten minutes on one core.
+killed: at most one for each thread. Writes docs/tables/day.md. Takes about a minute.
 
     python -m benchmarks.reliability.day [--quick] [--kills 3] [--restarts 2]
 """

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 
 from benchmarks.shared.document_features import METHODS, RANDOM
-from benchmarks.shared.earlier import MARK
+from benchmarks.shared.earlier import Earlier
 from benchmarks.shared.kept import Kept
 from benchmarks.shared.papers import PRINTED, SECONDS
 from benchmarks.shared.tables import table
@@ -25,7 +25,7 @@ All documents of each set, but for those whose number stands in the heading ({do
 stop words left out, 100-dimensional vectors derived from GloVe (the papers: 300 dimensions, Google
 News); 20NEWS without headers, quotations and signatures, but for the column that says so. Published
 splits where there are some (OHSUMED, 20NEWS, R8), else random ones of 70/30, mean ± standard
-deviation where there are several. A linear SVM on centred features; γ and C are chosen on training
+deviation of five, or one of them. A linear SVM on centred features; γ and C are chosen on training
 documents alone, for every method at the size in the table. Landmarks are the same for all methods
 and splits. "Length one": words scaled to that length, as in the code of the WME paper's authors,
 and up to 12 of them in a random document in place of 6.
@@ -75,20 +75,27 @@ def spread(found: tuple[float, float, int] | None) -> str:
     return f"{found[0]:.1f} ± {found[1]:.1f}" if found[2] > 1 else f"{found[0]:.1f}"
 
 
-def written(kept: Kept, earlier: str = "") -> str:
+def written(kept: Kept, earlier: Earlier | None = None) -> str:
     """The whole page, of what there is, with columns for the sets of an earlier page."""
+    before = earlier.page if earlier else ""
     made = {name: label_of(kept, name) for name in ALL_SETS}
     # Sets of an earlier run keep their columns.
-    names = [label or name for name, label in made.items() if label or name in earlier]
+    names = [label or name for name, label in made.items() if label or f"| {name} |" in before]
     if not any(made.values()):
         sys.exit("nothing is kept that this code has made: run it without --print")
     sizes = [
         size
         for size in (64, *SIZES)
         if any(f"{n}|{size}|{t}|0" in kept for n in names for t in ("WME", "SMS-Nyström"))
+        or f"| WME | {size} |" in before
     ]
+    first = min((s for s in sizes if s >= 512), default=max(sizes))
     facts = {name: kept[f"{name}|facts"] for name in names if f"{name}|facts" in kept}
-    hours = {n: f[3] * f[0] * (f[0] - 1) / 2 / 3600 for n, f in facts.items() if f[3]}
+    # Seconds that stand beside each other are of one run: where it lacks some, all of them stay.
+    timed = [n for n in names if f"| {n} |" not in before or is_timed(kept, n, first)]
+    hours = {
+        n: f[3] * f[0] * (f[0] - 1) / 2 / 3600 for n, f in facts.items() if f[3] and n in timed
+    }
     accuracy = [["kNN-WMD", ""]]
     for name in names:
         found = mean(kept, f"{name}|kNN-WMD")
@@ -105,12 +112,11 @@ def written(kept: Kept, earlier: str = "") -> str:
             again = title == "exact kernel" and size != sizes[0]
             if not again and any(not cell.startswith("–") for cell in cells):
                 accuracy.append([title, "" if title == "exact kernel" else size, *cells])
-    first = min((s for s in sizes if s >= 512), default=max(sizes))
     return TEXT.format(
         documents=", ".join(
             f"{n} {facts[n][0]:,}: {facts[n][1]:,} for training"
             if n in facts
-            else next(iter(re.findall(rf"\b{n} [\d,]+: [\d,]+ for training", earlier)), n)
+            else next(iter(re.findall(rf"\b{n} [\d,]+: [\d,]+ for training", before)), n)
             for n in names
         ),
         small=" and ".join(str(s) for s in sizes if SIZES.get(s) != "large") or "nothing",
@@ -118,13 +124,16 @@ def written(kept: Kept, earlier: str = "") -> str:
         hours=", ".join(
             f"{n} {hours[n]:.1f}" if n in hours else found
             for n in names
-            if n in hours or (found := _hours_before(earlier, n))
+            if n in hours or (earlier and (found := hours_before(earlier, n)))
         ),
         accuracy=table(["method", "columns", *names], accuracy),
         times=table(
             ["data", "words", "µs a distance", "kNN-WMD", f"WME, {first}", f"SMS, {first}",
              f"fitted, {first}", "speed-up"],
-            [time_row(kept, name, first) for name in names],
+            [
+                time_row(kept, name, first) if name in timed else [name, *["–"] * 7]
+                for name in names
+            ],
         ),
         price=priced(kept, names),
         chosen=table(["method", *names], chosen_rows(kept, names, first)),
@@ -146,10 +155,11 @@ def priced(kept: Kept, names: list[str]) -> str:
     return f" By {PRICED} of the test documents kNN-WMD would take {told} minutes of one core."
 
 
-def _hours_before(earlier: str, name: str) -> str:
-    """What an earlier page says of the hours of a set, marked."""
-    found = re.search(rf"\b{name} \d+\.\d(?=°?(,| hours))", earlier)
-    return found[0] + MARK if found else ""
+def hours_before(earlier: Earlier, name: str) -> str:
+    """What an earlier page says of the hours of a set, with its mark."""
+    page = earlier.page.partition("all pairs would take")[2].partition("hours of one core")[0]
+    found = re.search(rf"\b({name} \d+\.\d)(°?)(?=,| |$)", page)
+    return found[1] + (found[2] or earlier.mark) if found else ""
 
 
 def label_of(kept: Kept, name: str) -> str | None:
@@ -165,6 +175,12 @@ def set_of(label: str) -> str:
 
 def with_paper(ours: str, paper: str | None) -> str:
     return f"{ours} ({paper})" if paper else ours
+
+
+def is_timed(kept: Kept, name: str, size: int) -> bool:
+    """Whether this run has all that the papers time."""
+    parts = ("kNN-WMD|0", f"{size}|WME|0", f"{size}|SMS-Nyström|0")
+    return all(f"{name}|{part}" in kept for part in parts)
 
 
 def time_row(kept: Kept, name: str, size: int) -> list[str]:

@@ -79,14 +79,23 @@ class Corpus:
         """How many documents of the pool every split trains on."""
         return min(ALWAYS, len(self.texts) // 2)
 
+    @cached_property
+    def order(self) -> np.ndarray:
+        """All documents: those of the pool come first."""
+        return np.concatenate([self.pool, np.arange(len(self.pool), len(self.texts))])
+
     def landmark_columns(self, count: int) -> tuple[np.ndarray, float]:
-        """Distances of all documents to the first `count` of the pool, and seconds for each one."""
-        chosen = self.pool[:count]
+        """Distances of all documents to the first `count` of them, and seconds for each one."""
 
-        def compute(begin: int) -> np.ndarray:
-            return fp.wmd(self.documents, self.documents[chosen[begin : begin + STEP]])
+        def compute(begin: int, parts: list[np.ndarray]) -> tuple[np.ndarray, int]:
+            chosen, rest = self.order[begin : begin + STEP], self.order[begin:]
+            columns = np.empty((len(self.order), len(chosen)), dtype=np.float32)
+            columns[rest] = fp.wmd(self.documents[rest], self.documents[chosen])
+            for place, part in enumerate(parts):  # those to earlier landmarks are known
+                columns[self.order[place * STEP : (place + 1) * STEP]] = part[chosen].T
+            return columns, len(rest) * len(chosen)
 
-        return self._kept("landmarks", len(chosen), compute)
+        return self._kept("landmarks", min(count, len(self.order)), compute)
 
     def random_columns(
         self, count: int, max_words: int, *, unit: bool = False
@@ -99,13 +108,13 @@ class Corpus:
         some = self.documents[self.pool[: self.always]]
         like = fp.WordMoverEmbedding(self.vectors)
 
-        def compute(begin: int) -> np.ndarray:
+        def compute(begin: int, _: list[np.ndarray]) -> tuple[np.ndarray, int]:
             model = fp.WordMoverEmbedding(
                 self.vectors, STEP, max_words=max_words, normalize=unit, gamma=UNIT,
                 random_state=begin,
             )  # fmt: skip
             features = model.fit(some).transform(self.documents)
-            return -np.log(features * np.sqrt(STEP)) / UNIT
+            return -np.log(features * np.sqrt(STEP)) / UNIT, features.size
 
         title = f"random-{like.drawing}-{'unit' if unit else 'given'}-{max_words}"
         return self._kept(title, count, compute)
@@ -117,10 +126,12 @@ class Corpus:
             path = self.cache / f"{self.name}-{self.fingerprint}-{title}-{begin:05d}.npz"
             if not path.exists():
                 start = time.process_time()
-                values = compute(begin)
+                values, computed = compute(begin, parts)
                 taken = time.process_time() - start
                 new = path.with_suffix(".new.npz")
-                np.savez(new, values=values.astype(np.float32), seconds=taken)
+                # As if all had been computed: readers divide by the size.
+                whole = taken * values.size / computed
+                np.savez(new, values=values.astype(np.float32), seconds=whole)
                 new.replace(path)
                 print(f"{path.name}: {taken:.1f} s", flush=True)
             with np.load(path) as file:

@@ -64,7 +64,7 @@ class Distances:
 
     @property
     def columns(self) -> np.ndarray:
-        """Of all documents to the first ones of the pool."""
+        """Of all documents to the first ones in their order."""
         return self._known[0]
 
     @property
@@ -76,7 +76,7 @@ class Distances:
     def place(self) -> np.ndarray:
         """Which column each document has, or -1."""
         found = np.full(len(self.corpus.texts), -1)
-        found[self.corpus.pool[: self.count]] = np.arange(self.columns.shape[1])
+        found[self.corpus.order[: self.count]] = np.arange(self.columns.shape[1])
         return found
 
     def block(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:

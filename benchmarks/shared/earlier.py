@@ -1,90 +1,105 @@
-"""Cells of a page that an earlier run of the same command has made, marked where they are shown.
+"""Cells of a page that an earlier run of the same command has made, marked if other code made them.
 
 Distances of a whole set take minutes to hours, and the folder that keeps them may be gone. A run of
-some sets leaves the cells of the others as they are on the page, with a mark that says so.
+some sets or sizes leaves what else is on the page as it is. The last line of a page, which readers
+do not see, says which code made it: the same code makes the same accuracies, whenever it runs.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
 
 from benchmarks.shared.tables import published
 
 MARK = "°"
 #: What stands in a cell that was not run.
 NONE = "–"
+#: Headings of second columns that name a row together with the first.
+NAMING = ("columns", "γ", "method", "vectors")
+#: Heading of a column that no run makes: what the paper prints.
+PRINTED = "paper"
 #: Stands at the end of a page that has marked cells.
 LEGEND = f"""
-"{MARK}": of an earlier run of the same command, not made anew with the others. Seconds with this
-mark were taken at another time, and are not to be compared with those without.
+"{MARK}": of an earlier run of the same command, by other code, not made anew with the others.
+Seconds with this mark are not to be compared with those without.
 """
+Row = list[str]
 
 
-def with_earlier(text: str, name: str) -> str:
-    """Fill cells that were not run with those of docs/tables/NAME.md, which are marked and told."""
-    before, lines, part = _cells(published(name)), [], _Place()
-    for line in text.splitlines():
-        part.read(line)
-        if part.in_table:
+@dataclass(frozen=True)
+class Earlier:
+    """A page as it was before this run, and the mark that its cells get on the new one."""
+
+    page: str
+    mark: str
+
+    @classmethod
+    def of(cls, name: str, code: str) -> Earlier:
+        """docs/tables/NAME.md, whose cells need no mark if the same code made them."""
+        page = published(name)
+        return cls(page, "" if _signature(code) in page else MARK)
+
+    def fill(self, text: str, code: str) -> str:
+        """Put the earlier page's cells and rows where this run has none, and sign the page."""
+        before = {title: lines for title, lines in _parts(self.page) if lines[0].startswith("|")}
+        result: list[str] = []
+        for title, lines in _parts(text):
+            table = lines[0].startswith("|") and title in before
+            result += self._filled(lines, before[title]) if table else lines
+        page = "\n".join(result) + "\n"
+        return page + (LEGEND if MARK in page else "") + "\n" + _signature(code) + "\n"
+
+    def _filled(self, now: list[str], before: list[str]) -> list[str]:
+        """A table of this run, with what the earlier one has and it has not."""
+        columns, known = _cells(now[0]), _cells(before[0])
+        rows = {_key(columns, row): row for row in map(_cells, now[2:])}
+        earlier = {_key(known, row): row for row in map(_cells, before[2:])}
+        order = list(rows)
+        place = 0
+        for key in earlier:  # a row that is missing comes behind the one that it came behind
+            place = order.index(key) + 1 if key in rows else place
+            if key not in rows:
+                order.insert(place, key)
+                place += 1
+        lines = now[:2]
+        for key in order:
+            there = dict(zip(known, earlier.get(key, ()), strict=False))
+            row = rows.get(key) or [*key, *[NONE] * len(columns)][: len(columns)]
             cells = [
-                _marked(before.get((part.title, part.key, column), cell))
-                if cell.startswith(NONE)
-                else cell
-                for column, cell in zip(part.columns, part.row, strict=True)
+                self._marked(column, there.get(column, cell)) if cell.startswith(NONE) else cell
+                for column, cell in zip(columns, row, strict=True)
             ]
             lines.append("| " + " | ".join(cells) + " |")
-        else:
-            lines.append(line)
-    page = "\n".join(lines) + "\n"
-    return page + LEGEND if MARK in page else page
+        return lines
+
+    def _marked(self, column: str, cell: str) -> str:
+        """Put the mark behind our own figure, before what a paper prints."""
+        ours, bracket, paper = cell.partition(" (")
+        if ours in (NONE, "") or ours.endswith(MARK) or column == PRINTED:
+            return cell
+        return ours + self.mark + bracket + paper
 
 
-def _marked(cell: str) -> str:
-    """Put the mark behind our own figure, before what a paper prints."""
-    ours, bracket, paper = cell.partition(" (")
-    if ours in (NONE, "") or ours.endswith(MARK):
-        return cell
-    return ours + MARK + bracket + paper
+def _signature(code: str) -> str:
+    return f"<!-- made by code {code} -->"
 
 
-class _Place:
-    """Where a page is read: under which title, and in which row of a table."""
-
+def _parts(page: str) -> Iterator[tuple[str, list[str]]]:
+    """Tables and what is between them, with the title that each stands under."""
     title = ""
-    columns: list[str]
-    row: list[str]
-
-    def __init__(self) -> None:
-        self.columns, self.row = [], []
-
-    @property
-    def in_table(self) -> bool:
-        return bool(self.row)
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """What names a row: its first cell, and its second where that is no result."""
-        second = self.row[1] if self.columns[1] in ("columns", "γ") else ""
-        return self.row[0], second
-
-    def read(self, line: str) -> None:
-        """Take in a line."""
-        self.row = []
-        if not line.startswith("|"):
-            self.columns = []
-            self.title = line if line.startswith("#") else self.title
-        elif not self.columns:
-            self.columns = _split(line)
-        elif "---" not in line:
-            self.row = _split(line)
+    lines = [line for line in page.splitlines() if not line.startswith("<!-- made by code")]
+    for _, part in groupby(lines, key=lambda line: line.startswith("|")):
+        found = list(part)
+        yield title, found
+        title = next((line for line in reversed(found) if line.startswith("#")), title)
 
 
-def _split(line: str) -> list[str]:
+def _cells(line: str) -> Row:
     return [cell.strip() for cell in line.strip().strip("|").split("|")]
 
 
-def _cells(page: str) -> dict[tuple[str, tuple[str, str], str], str]:
-    found, part = {}, _Place()
-    for line in page.splitlines():
-        part.read(line)
-        for column, cell in zip(part.columns, part.row, strict=False):
-            found[part.title, part.key, column] = cell
-    return found
+def _key(columns: Row, row: Row) -> tuple[str, ...]:
+    """What names a row: its first cell, and its second where that is no result."""
+    return tuple(row[: 2 if columns[1] in NAMING else 1])

@@ -39,8 +39,10 @@ class Kept:
     """
 
     def __init__(self, path: Path | None, *rooms: str, apart: str | None = None) -> None:
-        self.path, self._apart, self._code = path, apart, code(*rooms)
-        self._code_of_others = code(*rooms, without=apart) if apart else self._code
+        #: A word for the code that makes all results.
+        self.code = code(*rooms)
+        self.path, self._apart = path, apart
+        self._code_of_others = code(*rooms, without=apart) if apart else self.code
         self._results: dict[str, Any] = {}
         if path is not None and path.exists():
             for line in path.read_text(encoding="utf-8").splitlines():
@@ -50,7 +52,7 @@ class Kept:
 
     def _made_by(self, name: str) -> str:
         """The code that makes a part."""
-        return self._code if self._apart in name.split("|") else self._code_of_others
+        return self.code if self._apart in name.split("|") else self._code_of_others
 
     def __contains__(self, name: str) -> bool:
         return name in self._results

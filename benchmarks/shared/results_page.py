@@ -17,14 +17,15 @@ VERDICTS = ROOT / "benchmarks" / "verdicts.toml"
 PAGE = ROOT / "docs" / "results.md"
 _INTRODUCTION = """# Results
 
-Every table that is published, with the command that made it, the day it was last made, and what it
-comes to in one line, also where others are ahead. Made by `python -m benchmarks --page` of
-`benchmarks/verdicts.toml` and of what the benchmarks say of themselves; do not edit it by hand.
+Every table that is published, with the command that made it (some with options that its heading
+names), the day it was last made, and what it comes to in one line, also where others are ahead.
+Made by `python -m benchmarks --page` of `benchmarks/verdicts.toml` and of what the benchmarks say
+of themselves; do not edit it by hand.
 
 All of it ran on one machine with 2 cores and no graphics card, most of it on one thread. Other work
 was often going on, so seconds are worth less than ratios and evaluations. Rivals are the real
-packages, in the same run. A command marked * reads data that are not part of the repository, from
-the folder that the environment variable `FEWPAIRS_DATA` names.
+packages, in the same run but for lines with a ring. A command marked * reads data that are not part
+of the repository, from the folder that the environment variable `FEWPAIRS_DATA` names.
 
 `python -m benchmarks` lists them, `python -m benchmarks matrix.svm word_mover` runs one and a whole
 subject; `--quick` makes runs small, which then write nothing, and by itself runs all of them so.

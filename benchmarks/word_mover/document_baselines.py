@@ -8,7 +8,7 @@ as long with `--paragraphs`; results are kept in the cache, and what is there is
 again. Writes docs/tables/document-baselines.md.
 
     FEWPAIRS_DATA=… FEWPAIRS_CACHE=… python -m benchmarks.word_mover.document_baselines
-        [--quick] [--only NAME …] [--paragraphs] [--print]
+        [--quick] [--only NAME …] [--paragraphs] [--methods NAME …] [--seeds N] [--print]
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
-from benchmarks.shared.classification_report import set_of
+from benchmarks.shared.classification_report import mean, set_of, spread, with_paper
 from benchmarks.shared.command import arguments, need_data
 from benchmarks.shared.corpora import Corpus, cache_folder, corpus
-from benchmarks.shared.earlier import with_earlier
+from benchmarks.shared.earlier import Earlier
 from benchmarks.shared.kept import Kept
 from benchmarks.shared.linear_svm import accuracies, best_cost
 from benchmarks.shared.papers import BASELINES, PRINTED
@@ -39,11 +39,14 @@ from fewpairs.text.tokens import tokenize
 
 #: Components of LSI, and topics of LDA.
 COMPONENTS, TOPICS = 100, 50
+#: Random splits at most.
+SEEDS = 5
 #: Training documents that are left out, one after the other, to choose the number of neighbours.
 LEFT_OUT = 2000
 TEXT = """\
-Per cent of the test documents, all documents of each set, first random split where none is
-published; in brackets what the paper prints. SMART stop words left out. "–": not run.
+Per cent of the test documents, all documents of each set; random splits of 70/30 where none is
+published, mean ± standard deviation of five, or the first of them. In brackets what the paper
+prints. SMART stop words left out. "–": not run.
 
 ## Linear SVM on document vectors: Tables 3 and 6
 
@@ -94,18 +97,26 @@ def averages(whole: Corpus, train: np.ndarray, weights: str) -> np.ndarray:
 
 
 def paragraphs(whole: Corpus, *, memory: bool) -> np.ndarray:
-    """Paragraph vectors of all documents by gensim, without labels: PV-DM or PV-DBOW."""
+    """Paragraph vectors of all documents by gensim, without labels: PV-DM or PV-DBOW.
+
+    They learn in the order that they are given: a random one, because files stand by class.
+    """
     from gensim.models.doc2vec import Doc2Vec, TaggedDocument
 
     stopped = set(stop_words())
     told = [
-        TaggedDocument([token for token in tokenize(text) if token not in stopped], [k])
-        for k, text in enumerate(whole.texts)
+        TaggedDocument([token for token in tokenize(whole.texts[k]) if token not in stopped], [k])
+        for k in shuffled(whole)
     ]
     model = Doc2Vec(
         told, dm=int(memory), vector_size=100, epochs=40, min_count=2, seed=0, workers=1
     )
     return np.array([model.dv[k] for k in range(len(told))])
+
+
+def shuffled(whole: Corpus) -> list[int]:
+    """All documents in random order."""
+    return np.random.default_rng(0).permutation(len(whole.texts)).tolist()
 
 
 def bm25(counts: sp.csr_matrix) -> sp.csr_matrix:
@@ -157,9 +168,15 @@ def sparse_svm(rows, train: np.ndarray, test: np.ndarray, labels: np.ndarray) ->
     return 100 * model.score(rows[test], labels[test])
 
 
-def methods(whole: Corpus, *, with_paragraphs: bool) -> dict[str, Callable[[], float]]:
-    """All methods by name."""
-    train, test = whole.split(0)
+def parts(whole: Corpus, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Training documents in random order, as the first of them choose k; and test documents."""
+    train, test = whole.split(seed)
+    return (train if whole.published is None else whole.pool), test
+
+
+def methods(whole: Corpus, seed: int, *, with_paragraphs: bool) -> dict[str, Callable[[], float]]:
+    """All methods by name, on one split."""
+    train, test = parts(whole, seed)
     labels, made = whole.labels, {}
 
     def counts() -> sp.csr_matrix:
@@ -180,7 +197,7 @@ def methods(whole: Corpus, *, with_paragraphs: bool) -> dict[str, Callable[[], f
         model = LatentDirichletAllocation(
             TOPICS, learning_method="online", max_iter=3, batch_size=512, random_state=0
         )
-        return model.fit_transform(counts())
+        return model.fit(counts()[shuffled(whole)]).transform(counts())
 
     def svm(rows: np.ndarray) -> float:
         return accuracies(rows[train], labels[train], rows[test], labels[test])[0]
@@ -211,30 +228,40 @@ def methods(whole: Corpus, *, with_paragraphs: bool) -> dict[str, Callable[[], f
     return found
 
 
-def written(kept: Kept, others: Kept) -> str:
-    """The page, of what there is."""
-    names = [name for name in ALL_SETS if name in SETS or f"{name}|average, nBOW" in kept]
+def key(name: str, method: str, seed: int) -> str:
+    """What a result is kept under; that of the first split without its number."""
+    return f"{name}|{method}|{seed}" if seed else f"{name}|{method}"
+
+
+def of_splits(found: list[float]) -> str:
+    return spread((float(np.mean(found)), float(np.std(found)), len(found)) if found else None)
+
+
+def written(kept: Kept, others: Kept, before: str) -> str:
+    """The page, of what there is, with columns for all sets of an earlier page."""
+    names = [
+        name
+        for name in ALL_SETS
+        if name in SETS or f"{name}|average, nBOW" in kept or f"| {name} |" in before
+    ]
 
     def row(title: str, method: str) -> list[str]:
         cells = [title]
         for name in names:
-            mine = f"{kept[f'{name}|{method}']:.1f}" if f"{name}|{method}" in kept else "–"
-            paper = BASELINES.get((set_of(name), method))
-            cells.append(f"{mine} ({paper})" if paper else mine)
+            found = [kept[part] for s in range(SEEDS) if (part := key(name, method, s)) in kept]
+            cells.append(with_paper(of_splits(found), BASELINES.get((set_of(name), method))))
         return cells
 
-    def embedded(title: str, part: str, key: tuple[str, str]) -> list[str]:
+    def embedded(title: str, part: str, printed: tuple[str, str]) -> list[str]:
         cells = [title]
         for name in names:
-            known = f"{name}|{part}|0"
-            mine = f"{others[known]['test']:.1f}" if known in others else "–"
-            paper = PRINTED.get((set_of(name), *key))
-            cells.append(f"{mine} ({paper})" if paper else mine)
+            mine = spread(mean(others, f"{name}|{part}"))
+            cells.append(with_paper(mine, PRINTED.get((set_of(name), *printed))))
         return cells
 
     linear = ["average, nBOW", "average, TF-IDF", "average, SIF", "PV-DBOW", "PV-DM", "TF-IDF"]
     near = ["kNN, BOW", "kNN, TF-IDF", "kNN, BM25", "kNN, LSI", "kNN, LDA", "kNN, mSDA"]
-    last = embedded("WME, R = 512", "512|WME", ("large", "WME"))
+    last = embedded("WME, R = 512 (paper: to 4,096)", "512|WME", ("large", "WME"))
     return TEXT.format(
         components=COMPONENTS, topics=TOPICS,
         svm=table(["method", *names], [*(row(m, m) for m in linear), last]),
@@ -249,6 +276,8 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--only", nargs="*", choices=list(ALL_SETS), help="these data sets")
     parser.add_argument("--paragraphs", action="store_true", help="paragraph vectors by gensim too")
+    parser.add_argument("--methods", nargs="*", help="those whose names begin so; else all")
+    parser.add_argument("--seeds", type=int, default=1, help="splits of sets without one, up to 5")
     parser.add_argument("--print", action="store_true", help="compute nothing: print what is kept")
     parser.add_argument("--cache", help="folder for results; else FEWPAIRS_CACHE")
     options = parser.parse_args()
@@ -260,17 +289,21 @@ def main() -> None:
     kept = Kept(folder / "baselines.jsonl", "text")
     for name in [] if options.print else options.only or list(SETS):
         whole = corpus(name, folder, most=600 if options.quick else None)
-        for method, run in methods(whole, with_paragraphs=options.paragraphs).items():
-            if f"{name}|{method}" not in kept:
-                start = time.process_time()
-                kept.add(f"{name}|{method}", run())
-                taken = time.process_time() - start
-                print(
-                    f"{name}, {method}: {kept[f'{name}|{method}']:.1f}, {taken:.0f} s", flush=True
-                )
-    text = written(kept, results(folder))
+        for seed in range(1 if whole.published is not None else min(options.seeds, SEEDS)):
+            for method, run in methods(whole, seed, with_paragraphs=options.paragraphs).items():
+                part = key(name, method, seed)
+                if part not in kept and method.startswith(tuple(options.methods or [""])):
+                    start = time.process_time()
+                    kept.add(part, run())
+                    print(
+                        f"{part}: {kept[part]:.1f}, {time.process_time() - start:.0f} s", flush=True
+                    )
+    others = results(folder)
+    code = f"{kept.code}-{others.code}"  # lines of WME and kNN-WMD are made by other rooms
+    earlier = Earlier.of("document-baselines", code)
+    text = written(kept, others, "" if options.quick else earlier.page)
     if not options.quick:
-        text = with_earlier(text, "document-baselines")
+        text = earlier.fill(text, code)
     print(text)
     publish("document-baselines", text, quick=options.quick)
 

@@ -4,8 +4,8 @@ Validation accuracy of every method against the number of columns, on at most 4,
 documents of each set: a quarter is held out, C is the best of six. γ is the one that
 wmd_classification.py has chosen at 512 columns, or chooses now. Distances come from its files, and
 what they lack is computed: about ten minutes of one core with 512 columns of the longer documents,
-less where they are there. Results are kept, and what is there is not computed again. Writes
-docs/tables/wmd-ranks.md.
+less where they are there. Results are kept, and what is there is not computed again; sets that are
+not run keep their rows. Writes docs/tables/wmd-ranks.md.
 
     FEWPAIRS_DATA=… FEWPAIRS_CACHE=… python -m benchmarks.word_mover.wmd_ranks
         [--quick] [--only NAME …] [--most N] [--print]
@@ -25,6 +25,7 @@ from benchmarks.shared.document_features import (
     landmark_features,
     random_features,
 )
+from benchmarks.shared.earlier import Earlier
 from benchmarks.shared.kept import Kept
 from benchmarks.shared.linear_svm import best_cost
 from benchmarks.shared.papers import RANKS
@@ -102,7 +103,10 @@ def written(kept: Kept) -> str:
             for small in (True, False):
                 part = {s: value for s, value in found.items() if (s <= SMALL) == small}
                 paper = RANKS.get((name, "small" if small else "large", title))
-                cells.append(best(part) + (f" ({paper})" if paper else ""))
+                # Of a part of the small sizes, or of one large one, the best is not told.
+                enough = sum(s <= SMALL for s in SIZES) if small else 2
+                told = best(part) if len(part) >= enough else "–"
+                cells.append(told + (f" ({paper})" if paper else ""))
             rows.append([name, title, *cells])
     headings = ["data", "method", *map(str, SIZES), "best, small", "best, large"]
     return TEXT.format(most=MOST, chosen=CHOSEN, table=table(headings, rows))
@@ -124,6 +128,8 @@ def main() -> None:
     for name in [] if options.print else options.only or list(SETS):
         run(name, corpus(name, folder, most=600 if options.quick else None), options.most, kept)
     text = written(kept)
+    if not options.quick:
+        text = Earlier.of("wmd-ranks", kept.code).fill(text, kept.code)
     print("\n" + text)
     publish("wmd-ranks", text, quick=options.quick)
 
