@@ -59,6 +59,16 @@ def test_a_quick_run_publishes_nothing(tmp_path, monkeypatch):
     assert (tmp_path / "tables" / "some.md").read_text(encoding="utf-8") == "| a |\n"
 
 
+@pytest.fixture
+def little_code(tmp_path, monkeypatch):
+    """Let benchmarks take a few lines for the code of fewpairs: all of it takes seconds to read."""
+    for room in ("methods", "text"):
+        (tmp_path / "code" / room).mkdir(parents=True)
+        (tmp_path / "code" / room / "some.py").write_text(f"x = {room!r}\n")
+    monkeypatch.setattr(kept.fewpairs, "__file__", str(tmp_path / "code" / "__init__.py"))
+
+
+@pytest.mark.usefixtures("little_code")
 def test_a_stopped_benchmark_goes_on_unless_the_code_has_changed(tmp_path, monkeypatch):
     path = tmp_path / "parts"
     kept.Kept(path).add("one", [0.5, None, "text"])
@@ -75,6 +85,7 @@ def test_a_stopped_benchmark_goes_on_unless_the_code_has_changed(tmp_path, monke
     assert nothing["one"] == 1
 
 
+@pytest.mark.usefixtures("little_code")
 def test_a_part_is_worked_out_once(tmp_path):
     asked = []
 
@@ -115,6 +126,7 @@ def test_the_time_of_a_part_is_without_that_of_the_parts_inside_it(monkeypatch):
     assert work.outer is outer
 
 
+@pytest.mark.usefixtures("little_code")
 def test_parts_outlast_changes_of_rooms_that_they_do_not_use(tmp_path):
     path = tmp_path / "parts"
     kept.Kept(path, "methods").add("one", 1)
@@ -262,6 +274,7 @@ def test_the_fuzzer_takes_a_count_for_each_family(monkeypatch):
         run_fuzz(monkeypatch, "--count", "filse=1")
 
 
+@pytest.mark.usefixtures("little_code")
 def test_a_watched_run_is_made_anew_by_other_code(tmp_path, monkeypatch):
     made = []
     monkeypatch.setattr(matching_runs, "KEPT", tmp_path / "runs")

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -51,6 +52,24 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.fixture
+def typed(folder, monkeypatch, capsys):
+    """Run the command here, where it starts faster: what it says, if it ends with that code."""
+    monkeypatch.chdir(folder)
+
+    def run(*arguments, code=0):
+        monkeypatch.setattr(sys, "argv", ["fewpairs", *map(str, arguments)])
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")  # as in a process of its own
+            with pytest.raises(SystemExit) as end:
+                main()
+        said = capsys.readouterr()
+        assert (end.value.code or 0) == code, said
+        return said.err if code else said.out
+
+    return run
+
+
 def test_plan_approximate_query(folder):
     assert "6 landmarks of 20 items" in fewpairs("plan", "names.txt", "--landmarks", 6, cwd=folder)
     text = fewpairs(
@@ -77,18 +96,16 @@ def test_plan_approximate_query(folder):
 
 
 @pytest.mark.parametrize("file", ["names.csv", "names.jsonl"])
-def test_columns(folder, file):
-    fewpairs(
-        "approximate", file, "--column", "name", "--budget", 0.5, "-o", "o.fewpairs", cwd=folder
-    )
+def test_columns(typed, folder, file):
+    typed("approximate", file, "--column", "name", "--budget", 0.5, "-o", "o.fewpairs")
     assert fp.load(folder / "o.fewpairs").source.items.values == NAMES
-    message = fewpairs("plan", file, cwd=folder, code=2)
+    message = typed("plan", file, code=2)
     assert "id, name" in message
-    assert 'Did you mean "name"' in fewpairs("plan", file, "--column", "nam", cwd=folder, code=2)
+    assert 'Did you mean "name"' in typed("plan", file, "--column", "nam", code=2)
 
 
-def test_vectors(folder):
-    fewpairs(
+def test_vectors(typed, folder):
+    typed(
         "approximate",
         "x.npy",
         "--similarity",
@@ -99,10 +116,9 @@ def test_vectors(folder):
         10,
         "-o",
         "x.fewpairs",
-        cwd=folder,
     )
     assert "rbf" in fp.load(folder / "x.fewpairs").source.fingerprint
-    assert len(fewpairs("query", "x.fewpairs", "--item", 1, "-k", 2, cwd=folder).splitlines()) == 2
+    assert len(typed("query", "x.fewpairs", "--item", 1, "-k", 2).splitlines()) == 2
 
 
 @pytest.mark.parametrize(
@@ -117,22 +133,22 @@ def test_vectors(folder):
         (("plan", "x.npz"), "no file"),
     ],
 )
-def test_bad_input_is_one_message(folder, arguments, says):
-    assert says in fewpairs(*arguments, cwd=folder, code=2)
+def test_bad_input_is_one_message(typed, folder, arguments, says):
+    assert says in typed(*arguments, code=2)
     assert not (folder / "o").exists()
 
 
-def test_vectors_are_trained_and_used(folder):
+def test_vectors_are_trained_and_used(typed, folder):
     lines = "\n".join(["the ship left the harbour", "melt the butter in a pan"] * 6)
     (folder / "texts.txt").write_text(lines, encoding="utf-8")
-    said = fewpairs("vectors", "texts.txt", "-o", "v.npz", "--dimensions", "2", cwd=folder)
+    said = typed("vectors", "texts.txt", "-o", "v.npz", "--dimensions", "2")
     assert "9 word vectors of 2 dimensions" in said
-    fewpairs(
+    typed(
         "approximate", "texts.txt", "--similarity", "word_mover", "--vectors", "v.npz",
-        "--landmarks", "3", "-o", "k.fewpairs", cwd=folder,
+        "--landmarks", "3", "-o", "k.fewpairs",
     )  # fmt: skip
-    assert "no file" in fewpairs("vectors", "missing.txt", "-o", "v.npz", cwd=folder, code=2)
-    refused = fewpairs("vectors", "texts.txt", "-o", "v.vec", cwd=folder, code=2)
+    assert "no file" in typed("vectors", "missing.txt", "-o", "v.npz", code=2)
+    refused = typed("vectors", "texts.txt", "-o", "v.vec", code=2)
     assert "v.vec does not end in .npz" in refused
 
 
@@ -154,25 +170,25 @@ def written(folder, name):
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.txt.gz", "t.gz", "corpus"])
-def test_vectors_are_trained_on_the_texts_alone_in_every_format(tmp_path, name):
+def test_vectors_are_trained_on_the_texts_alone_in_every_format(typed, tmp_path, name):
     path = written(tmp_path, name)
     table = ["--column", "text"] if ".csv" in path.name or ".jsonl" in path.name else []
-    fewpairs("vectors", path, "-o", tmp_path / "v.npz", "--dimensions", 2, *table)
+    typed("vectors", path, "-o", tmp_path / "v.npz", "--dimensions", 2, *table)
     if not table:
         refused = ("--dimensions", 2, "--column", "text")
-        fewpairs("vectors", path, "-o", tmp_path / "w.npz", *refused, code=2)
+        typed("vectors", path, "-o", tmp_path / "w.npz", *refused, code=2)
     trained = fp.WordVectors.load(tmp_path / "v.npz")
     assert sorted(trained) == sorted({w for text in TEXTS for w in tokenize(text)})
 
 
-def test_vectors_asks_which_column_holds_the_texts(tmp_path):
+def test_vectors_asks_which_column_holds_the_texts(typed, tmp_path):
     path = written(tmp_path, "t.csv")
-    assert "number, text" in fewpairs("vectors", path, "-o", tmp_path / "v.npz", code=2)
+    assert "number, text" in typed("vectors", path, "-o", tmp_path / "v.npz", code=2)
 
 
-def test_vectors_of_a_text_that_is_not_utf8_is_one_message(tmp_path):
+def test_vectors_of_a_text_that_is_not_utf8_is_one_message(typed, tmp_path):
     (tmp_path / "latin.txt").write_bytes(b"caf\xe9\n" * 10)
-    message = fewpairs("vectors", tmp_path / "latin.txt", "-o", tmp_path / "v.npz", code=2)
+    message = typed("vectors", tmp_path / "latin.txt", "-o", tmp_path / "v.npz", code=2)
     assert "UTF-8" in message
 
 
@@ -193,13 +209,13 @@ def test_query_reads_the_matrix_once(folder, monkeypatch, capsys, question):
     assert len(reads) == 1
 
 
-def test_query_of_a_similarity_that_is_only_in_python_says_so(folder):
+def test_query_of_a_similarity_that_is_only_in_python_says_so(typed, folder):
     mine = fp.similarity(lambda a, b: 1.0, kind="pair", symmetric=True, name="mine")
     fp.approximate(NAMES, mine, landmarks=6).save(folder / "k.fewpairs")
     for question in (("--text", "Anna"), ("--item", 0, "--rerank", 5)):
-        message = fewpairs("query", "k.fewpairs", *question, cwd=folder, code=2)
+        message = typed("query", "k.fewpairs", *question, code=2)
         assert "fewpairs.load" in message
-    lines = fewpairs("query", "k.fewpairs", "--item", 0, "-k", 3, cwd=folder).splitlines()
+    lines = typed("query", "k.fewpairs", "--item", 0, "-k", 3).splitlines()
     assert len(lines) == 3  # by the factored scores, for exact ones were not asked for
 
 
@@ -272,8 +288,8 @@ def test_the_demo_asks_only_a_person_whether_to_open_its_page(tmp_path, monkeypa
     assert opened == ([(tmp_path / "page.html").as_uri()] if opens else [])
 
 
-def test_a_demo_that_cannot_write_its_page_ends_before_it_begins(tmp_path):
-    said = fewpairs("demo", "--report", "nowhere/page.html", cwd=tmp_path, code=2)
+def test_a_demo_that_cannot_write_its_page_ends_before_it_begins(typed, tmp_path):
+    said = typed("demo", "--report", "nowhere/page.html", code=2)
     assert "cannot be written" in said
 
 
@@ -289,9 +305,9 @@ def test_a_demo_that_cannot_write_its_page_ends_before_it_begins(tmp_path):
         ("empty.jsonl", b"", "has no rows"),
     ],
 )
-def test_unreadable_files_are_one_message(folder, name, content, says):
+def test_unreadable_files_are_one_message(typed, folder, name, content, says):
     (folder / name).write_bytes(content)
-    assert says in fewpairs("plan", name, cwd=folder, code=2)
+    assert says in typed("plan", name, code=2)
 
 
 @pytest.mark.parametrize(
@@ -305,24 +321,8 @@ def test_unreadable_files_are_one_message(folder, name, content, says):
         ("query", "nowhere.fewpairs", "--item", 1),
     ],
 )
-def test_senseless_arguments_are_one_message(folder, arguments):
-    fewpairs(*arguments, cwd=folder, code=2)
-
-
-@pytest.fixture
-def typed(folder, monkeypatch, capsys):
-    """Run the command here, where it starts faster: what it says, if it ends with that code."""
-    monkeypatch.chdir(folder)
-
-    def run(*arguments, code=0):
-        monkeypatch.setattr(sys, "argv", ["fewpairs", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        said = capsys.readouterr()
-        assert (end.value.code or 0) == code, said
-        return said.err if code else said.out
-
-    return run
+def test_senseless_arguments_are_one_message(typed, folder, arguments):
+    typed(*arguments, code=2)
 
 
 HEADER = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000,), }\n"
@@ -421,40 +421,37 @@ def test_an_output_that_is_an_input_is_refused(typed, folder, name):
     assert before == {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_two_files_are_compared(folder):
+def test_two_files_are_compared(typed, folder):
     (folder / "queries.txt").write_text("Anna Smith\nRob Jones\nBob Johns\n" * 3, encoding="utf-8")
-    fewpairs(
+    typed(
         "approximate", "queries.txt", "--others", "names.txt", "--landmarks", 5, "-o", "q.fewpairs",
-        cwd=folder,
-    )  # fmt: skip
-    text = fewpairs("query", "q.fewpairs", "--item", 0, "-k", 2, "--rerank", 20, cwd=folder)
+            )  # fmt: skip
+    text = typed("query", "q.fewpairs", "--item", 0, "-k", 2, "--rerank", 20)
     assert text.splitlines()[0].endswith("Anna Smith")
 
 
-def test_a_target_error(folder):
-    text = fewpairs(
-        "approximate", "names.txt", "--target-error", 0.3, "-o", "t.fewpairs", cwd=folder
-    )
+def test_a_target_error(typed, folder):
+    text = typed("approximate", "names.txt", "--target-error", 0.3, "-o", "t.fewpairs")
     assert "relative error" in text
     (folder / "many.txt").write_text("\n".join(map(str, range(300))), encoding="utf-8")
-    text = fewpairs("plan", "many.txt", "--target-error", 0.3, cwd=folder)
+    text = typed("plan", "many.txt", "--target-error", 0.3)
     assert "until the error is below 0.3" in text
 
 
-def test_word_movers_similarity(folder):
+def test_word_movers_similarity(typed, folder):
     words = sorted({w.lower() for n in NAMES for w in n.split()})
     vectors = np.random.default_rng(0).normal(size=(len(words), 4))
     fp.WordVectors(words, vectors).save(folder / "v.npz")
     command = ["--similarity", "word_mover", "--vectors", "v.npz", "--gamma", 0.3]
-    fewpairs("approximate", "names.txt", *command, "--landmarks", 6, "-o", "w.fewpairs", cwd=folder)
-    text = fewpairs(
+    typed("approximate", "names.txt", *command, "--landmarks", 6, "-o", "w.fewpairs")
+    text = typed(
         "query", "w.fewpairs", "--text", "smith anna", "-k", 1, "--rerank", 20,
-        "--vectors", "v.npz", cwd=folder,
+        "--vectors", "v.npz",
     )  # fmt: skip
     assert text.split("\t")[1:] == ["1.0000", "Anna Smith\n"]
-    message = fewpairs("plan", "names.txt", "--similarity", "word_mover", cwd=folder, code=2)
+    message = typed("plan", "names.txt", "--similarity", "word_mover", code=2)
     assert "--vectors" in message
-    message = fewpairs("plan", "names.txt", "--vectors", "v.npz", cwd=folder, code=2)
+    message = typed("plan", "names.txt", "--vectors", "v.npz", code=2)
     assert "word_mover" in message
 
 
@@ -479,9 +476,9 @@ def test_a_function_of_ones_own_is_planned_and_approximated(typed, folder):
     assert "--asymmetric was given with the similarity levenshtein" in refused
 
 
-def test_report_of_a_saved_matrix(folder):
-    fewpairs("approximate", "names.txt", "--landmarks", 6, "-o", "out.fewpairs", cwd=folder)
-    told = fewpairs("report", "out.fewpairs", "-o", "out.html", "--title", "Names", cwd=folder)
+def test_report_of_a_saved_matrix(typed, folder):
+    typed("approximate", "names.txt", "--landmarks", 6, "-o", "out.fewpairs")
+    told = typed("report", "out.fewpairs", "-o", "out.html", "--title", "Names")
     assert told == "saved to out.html: open it in a browser, it needs no network\n"
     page = (folder / "out.html").read_text(encoding="utf-8")
     assert "<h1>Names</h1>" in page
@@ -498,8 +495,10 @@ def test_report_of_a_saved_matrix(folder):
         ("names.txt", "out.html", "names.txt"),
     ],
 )
-def test_report_refuses_what_would_go_wrong_and_leaves_nothing(folder, matrix, output, message):
-    fewpairs("approximate", "names.txt", "--landmarks", 6, "-o", "out.fewpairs", cwd=folder)
+def test_report_refuses_what_would_go_wrong_and_leaves_nothing(
+    typed, folder, matrix, output, message
+):
+    typed("approximate", "names.txt", "--landmarks", 6, "-o", "out.fewpairs")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    assert message in fewpairs("report", matrix, "-o", output, cwd=folder, code=2)
+    assert message in typed("report", matrix, "-o", output, code=2)
     assert before == {path.name: path.read_bytes() for path in folder.iterdir()}

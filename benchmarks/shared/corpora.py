@@ -87,12 +87,11 @@ class Corpus:
     def landmark_columns(self, count: int) -> tuple[np.ndarray, float]:
         """Distances of all documents to the first `count` of them, and seconds for each one."""
 
-        def compute(begin: int, parts: list[np.ndarray]) -> tuple[np.ndarray, int]:
+        def compute(begin: int, known: np.ndarray) -> tuple[np.ndarray, int]:
             chosen, rest = self.order[begin : begin + STEP], self.order[begin:]
             columns = np.empty((len(self.order), len(chosen)), dtype=np.float32)
             columns[rest] = fp.wmd(self.documents[rest], self.documents[chosen])
-            for place, part in enumerate(parts):  # those to earlier landmarks are known
-                columns[self.order[place * STEP : (place + 1) * STEP]] = part[chosen].T
+            columns[self.order[:begin]] = known[chosen].T  # those to earlier landmarks
             return columns, len(rest) * len(chosen)
 
         return self._kept("landmarks", min(count, len(self.order)), compute)
@@ -108,7 +107,7 @@ class Corpus:
         some = self.documents[self.pool[: self.always]]
         like = fp.WordMoverEmbedding(self.vectors)
 
-        def compute(begin: int, _: list[np.ndarray]) -> tuple[np.ndarray, int]:
+        def compute(begin: int, _: np.ndarray) -> tuple[np.ndarray, int]:
             model = fp.WordMoverEmbedding(
                 self.vectors, STEP, max_words=max_words, normalize=unit, gamma=UNIT,
                 random_state=begin,
@@ -121,12 +120,14 @@ class Corpus:
 
     def _kept(self, title: str, count: int, compute) -> tuple[np.ndarray, float]:
         self.cache.mkdir(parents=True, exist_ok=True)
-        parts, seconds = [], []
+        # One array that is filled: of all pairs of a large set there is no room for two.
+        columns = np.empty((len(self.order), count), dtype=np.float32)
+        seconds = []
         for begin in range(0, count, STEP):
             path = self.cache / f"{self.name}-{self.fingerprint}-{title}-{begin:05d}.npz"
             if not path.exists():
                 start = time.process_time()
-                values, computed = compute(begin, parts)
+                values, computed = compute(begin, columns[:, :begin])
                 taken = time.process_time() - start
                 new = path.with_suffix(".new.npz")
                 # As if all had been computed: readers divide by the size.
@@ -135,9 +136,10 @@ class Corpus:
                 new.replace(path)
                 print(f"{path.name}: {taken:.1f} s", flush=True)
             with np.load(path) as file:
-                parts.append(file["values"])
-                seconds.append(float(file["seconds"]) / parts[-1].size)
-        return np.hstack(parts)[:, :count], float(np.median(seconds))
+                values = file["values"]
+                columns[:, begin : begin + STEP] = values[:, : count - begin]
+                seconds.append(float(file["seconds"]) / values.size)
+        return columns, float(np.median(seconds))
 
 
 def corpus(name: str, cache: Path, *, most: int | None = None) -> Corpus:
