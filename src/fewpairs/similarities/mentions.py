@@ -26,6 +26,9 @@ _LAYER = ("weight", "bias")
 LARGEST = 1e15
 #: Squares of smaller ones might be nothing.
 _SQUARED_AWAY = 1e-15
+#: Products of few numbers may raise this flag for places that BLAS reads beside them, and leaves
+#: out (numpy issue 24067). What is not finite in the result itself, the oracle finds.
+_quiet = np.errstate(invalid="ignore")
 
 
 class MentionScorer(Similarity):
@@ -173,6 +176,7 @@ class MentionScorer(Similarity):
             )
         return Items(scaled(values, self._centre, self._parts))
 
+    @_quiet
     def block(self, left: Any, right: Any) -> FloatArray:
         """Score all mentions on the left, each first, with all on the right."""
         x, y = np.asarray(left), np.asarray(right)
@@ -187,6 +191,7 @@ class MentionScorer(Similarity):
             scores[i] = self._rest(both + (of_y + of_x[i]))
         return scores
 
+    @_quiet
     def aligned(self, left: Any, right: Any) -> FloatArray:
         """Score mention k on the left, first, with mention k on the right."""
         x, y = np.asarray(left), np.asarray(right)
