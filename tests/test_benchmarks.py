@@ -33,6 +33,7 @@ from benchmarks.shared import (
 from benchmarks.shared.document_features import Distances
 from benchmarks.shared.fourier_features import fourier_features
 from benchmarks.shared.linear_svm import LinearSVM
+from benchmarks.word_mover import wmd_classification
 from fewpairs.text.corpus import EncodedCorpus
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -456,6 +457,19 @@ def test_a_row_is_known_by_its_second_cell_too_where_that_is_no_result(monkeypat
     rows = f"| K | {heading} | F1 |\n| --- | --- | --- |\n| 1 | a | 5 |\n| 1 | b | {{}} |\n"
     monkeypatch.setattr(earlier, "published", {"page": rows.format(7)}.get)
     assert "| 1 | b | 7° |" in earlier.Earlier.of("page", "abc").fill(rows.format("–"), "abc")
+
+
+@pytest.mark.parametrize("rows", [120, 300])
+def test_the_leading_part_of_a_kernel_is_found_in_both_ways(monkeypatch, rows):
+    x = np.random.default_rng(0).normal(size=(rows, 4))
+    kernel = rbf_kernel(x, gamma=0.05).astype(np.float32)
+    monkeypatch.setattr(wmd_classification, "MOST_DECOMPOSED", 200)
+    values, basis = wmd_classification.leading(kernel, 20)
+    exact = np.linalg.eigvalsh(kernel.astype(float))[-20:]
+    np.testing.assert_allclose(values[5:], exact[5:], rtol=1e-4)
+    assert values.sum() > 0.999 * exact.sum()  # the last few are told apart slowly
+    np.testing.assert_allclose(basis.T @ basis, np.eye(20), atol=1e-5)
+    np.testing.assert_allclose(kernel @ basis[:, 5:], basis[:, 5:] * values[5:], atol=0.02)
 
 
 def test_the_price_of_neighbours_is_told_where_they_were_not_looked_for():

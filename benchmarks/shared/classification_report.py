@@ -63,6 +63,11 @@ Per cent right in three folds of {always} training documents, at {first} columns
 """
 
 
+def part_of(name: str, size: int, title: str) -> str:
+    """What the results of a method are kept under; the kernel itself has no size."""
+    return f"{name}|{title}" if title == "exact kernel" else f"{name}|{size}|{title}"
+
+
 def mean(kept: Kept, part: str, what: str = "test") -> tuple[float, float, int] | None:
     """Mean, standard deviation and number of the splits that were run."""
     values = [kept[f"{part}|{s}"][what] for s in range(20) if f"{part}|{s}" in kept]
@@ -105,7 +110,8 @@ def written(kept: Kept, earlier: Earlier | None = None) -> str:
             rank = "–" if title == "exact kernel" else SIZES.get(size, "")
             cells = [
                 with_paper(
-                    spread(mean(kept, f"{n}|{size}|{title}")), PRINTED.get((set_of(n), rank, title))
+                    spread(mean(kept, part_of(n, size, title))),
+                    PRINTED.get((set_of(n), rank, title)),
                 )
                 for n in names
             ]
@@ -209,7 +215,8 @@ def chosen_rows(kept: Kept, names: list[str], size: int) -> list[list[str]]:
     for title in TITLES:
         row = [title]
         for name in names:
-            runs = [k for s in range(20) if (k := f"{name}|{size}|{title}|{s}") in kept]
+            part = part_of(name, size, title)
+            runs = [k for s in range(20) if (k := f"{part}|{s}") in kept]
             if not runs:
                 row.append("–")
                 continue
@@ -224,14 +231,10 @@ def chosen_rows(kept: Kept, names: list[str], size: int) -> list[list[str]]:
 def validation_rows(kept: Kept, names: list[str], size: int) -> list[list[str]]:
     rows = []
     for title in (*RANDOM, *METHODS):
-        made = {n: kept[p][2] for n in names if (p := f"{name_part(n, size, title)}") in kept}
+        made = {n: kept[p][2] for n in names if (p := f"{n}|{size}|{title}|choice") in kept}
         for tried in dict.fromkeys(key for found in made.values() for key in found):
             gamma, words = tried.split()
             shown = f"{gamma}, D = {words}" if title in RANDOM else gamma
             cells = [f"{made[n][tried]:.1f}" if tried in made.get(n, {}) else "–" for n in names]
             rows.append([title, shown, *cells])
     return rows
-
-
-def name_part(name: str, size: int, title: str) -> str:
-    return f"{name}|{size}|{title}|choice"
