@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -54,26 +56,36 @@ Averages of 100-dimensional vectors derived from GloVe (the paper: 300 dimension
 SIF its own GloVe). For SIF, a = 0.001 and the first component of training documents is taken off.
 "PV" are paragraph vectors of all documents by gensim, 100 dimensions, 40 epochs, as they are or of
 length one, whichever does better in validation. "TF-IDF" is a linear SVM on the sparse vectors,
-which the paper does not have.
+which the paper does not have; its words and their frequencies are those of training documents.
 
 {svm}
 
 ## Nearest neighbours: Table 5
 
-By cosines; {components} components of LSI, {topics} topics of LDA, learned from all documents
-without labels, as in the paper. mSDA was not made: no kept package has it.
+By cosines. Words and their frequencies are those of training documents; {components} components of
+LSI and {topics} topics of LDA are learned from all documents, without labels. mSDA was not made: no
+kept package has it.
 
 {near}
 """
 
 
-def counted(whole: Corpus) -> sp.csr_matrix:
-    """Counts of words in all documents."""
+class Counts(NamedTuple):
+    """Words of all documents counted, and weighed by TF-IDF."""
+
+    plain: sp.csr_matrix
+    tfidf: sp.csr_matrix
+
+
+def counted(whole: Corpus, known: np.ndarray) -> Counts:
+    """Words of all documents; which words there are, and how rare, is learned from the known."""
     stopped = set(stop_words())
     counter = CountVectorizer(
         analyzer=lambda text: [token for token in tokenize(text) if token not in stopped], min_df=2
     )
-    return counter.fit_transform(whole.texts).astype(float)
+    counter.fit([whole.texts[k] for k in known])
+    plain = counter.transform(whole.texts).astype(float)
+    return Counts(plain, TfidfTransformer(sublinear_tf=True).fit(plain[known]).transform(plain))
 
 
 def averages(whole: Corpus, train: np.ndarray, weights: str) -> np.ndarray:
@@ -119,14 +131,14 @@ def shuffled(whole: Corpus) -> list[int]:
     return np.random.default_rng(0).permutation(len(whole.texts)).tolist()
 
 
-def bm25(counts: sp.csr_matrix) -> sp.csr_matrix:
-    """Okapi weights, k₁ = 1.2 and b = 0.75."""
+def bm25(counts: sp.csr_matrix, known: np.ndarray) -> sp.csr_matrix:
+    """Okapi weights, k₁ = 1.2 and b = 0.75, rarity and mean length from the known documents."""
     lengths = np.asarray(counts.sum(axis=1)).ravel()
-    having = np.asarray((counts > 0).sum(axis=0)).ravel()
-    rarity = np.log1p((len(lengths) - having + 0.5) / (having + 0.5))
+    having = np.asarray((counts[known] > 0).sum(axis=0)).ravel()
+    rarity = np.log1p((len(known) - having + 0.5) / (having + 0.5))
     result = counts.copy()
     row = np.repeat(np.arange(len(lengths)), np.diff(counts.indptr))
-    dull = 1.2 * (0.25 + 0.75 * lengths / max(lengths.mean(), 1))[row]
+    dull = 1.2 * (0.25 + 0.75 * lengths / max(lengths[known].mean(), 1))[row]
     result.data = rarity[counts.indices] * 2.2 * counts.data / (counts.data + dull)
     return result
 
@@ -177,27 +189,26 @@ def parts(whole: Corpus, seed: int) -> tuple[np.ndarray, np.ndarray]:
 def methods(whole: Corpus, seed: int, *, with_paragraphs: bool) -> dict[str, Callable[[], float]]:
     """All methods by name, on one split."""
     train, test = parts(whole, seed)
-    labels, made = whole.labels, {}
+    labels = whole.labels
 
-    def counts() -> sp.csr_matrix:
-        if "counts" not in made:
-            made["counts"] = counted(whole)
-            made["tf-idf"] = TfidfTransformer(sublinear_tf=True).fit_transform(made["counts"])
-        return made["counts"]
+    @cache
+    def learned() -> Counts:
+        return counted(whole, train)
 
-    def tfidf() -> sp.csr_matrix:
-        counts()
-        return made["tf-idf"]
+    @cache
+    def from_all() -> Counts:
+        return counted(whole, np.arange(len(whole.texts)))
 
     def lsi() -> np.ndarray:
-        size = min(COMPONENTS, counts().shape[1] - 1)
-        return TruncatedSVD(size, n_iter=3, random_state=0).fit_transform(tfidf())
+        size = min(COMPONENTS, from_all().plain.shape[1] - 1)
+        return TruncatedSVD(size, n_iter=3, random_state=0).fit_transform(from_all().tfidf)
 
     def lda() -> np.ndarray:
         model = LatentDirichletAllocation(
             TOPICS, learning_method="online", max_iter=3, batch_size=512, random_state=0
         )
-        return model.fit(counts()[shuffled(whole)]).transform(counts())
+        counts = from_all().plain
+        return model.fit(counts[shuffled(whole)]).transform(counts)
 
     def svm(rows: np.ndarray) -> float:
         return accuracies(rows[train], labels[train], rows[test], labels[test])[0]
@@ -215,10 +226,10 @@ def methods(whole: Corpus, seed: int, *, with_paragraphs: bool) -> dict[str, Cal
         for weights in ("nBOW", "TF-IDF", "SIF")
     }
     found |= {
-        "TF-IDF": lambda: sparse_svm(tfidf(), train, test, labels),
-        "kNN, BOW": lambda: near(counts()),
-        "kNN, TF-IDF": lambda: near(tfidf()),
-        "kNN, BM25": lambda: near(bm25(counts())),
+        "TF-IDF": lambda: sparse_svm(learned().tfidf, train, test, labels),
+        "kNN, BOW": lambda: near(learned().plain),
+        "kNN, TF-IDF": lambda: near(learned().tfidf),
+        "kNN, BM25": lambda: near(bm25(learned().plain, train)),
         "kNN, LSI": lambda: near(lsi()),
         "kNN, LDA": lambda: near(lda()),
     }

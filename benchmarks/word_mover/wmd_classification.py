@@ -182,22 +182,26 @@ def run(
     each = distances.seconds_each if set(titles) & set(METHODS) else None
     if each or f"{name}|facts" not in kept:
         kept.add(f"{name}|facts", [n, n_train, length, each])
-    splits = range(1 if whole.published is not None else seeds)
     for title in titles:
         part = f"{name}|{size}|{title}"
         if f"{part}|choice" not in kept:
             kept.add(f"{part}|choice", choose(title, distances, size))
         choice = Choice(*kept[f"{part}|choice"])
-        for seed in splits:
+        for seed in splits(whole, seeds):
             if f"{part}|{seed}" not in kept:
                 kept.add(f"{part}|{seed}", compared(title, choice, distances, size, seed))
                 print(f"{part}|{seed}", kept[f"{part}|{seed}"], flush=True)
     for title in ALL_PAIRS if all_pairs and each else ():
-        for seed in splits:
+        for seed in splits(whole, seeds):
             part = f"{part_of(name, size, title)}|{seed}"
             if part not in kept:
                 kept.add(part, from_all_pairs(title, distances, size, seed))
                 print(part, kept[part], flush=True)
+
+
+def splits(whole: Corpus, seeds: int) -> range:
+    """Seeds of the splits: one where the data have their own."""
+    return range(1 if whole.published is not None else seeds)
 
 
 def results(folder: Path) -> Kept:
@@ -249,9 +253,10 @@ def main() -> None:
             continue
         titles = tuple(options.methods)
         run(label, whole, options.size, options.seeds, kept, titles, all_pairs=options.exact)
-        if options.neighbours and f"{label}|kNN-WMD|0" not in kept:
-            kept.add(f"{label}|kNN-WMD|0", nearest(whole, 0))
-            print(label, "kNN-WMD", kept[f"{label}|kNN-WMD|0"], flush=True)
+        for seed in splits(whole, options.seeds) if options.neighbours else ():
+            if (part := f"{label}|kNN-WMD|{seed}") not in kept:
+                kept.add(part, nearest(whole, seed))
+                print(part, kept[part], flush=True)
         show(kept, quick=options.quick)
     print("\n" + show(kept, quick=options.quick))
 
