@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import difflib
 import re
 import subprocess
 import sys
@@ -18,6 +19,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent
+#: What Python says of a package that is not installed; our own are never lacking.
+LACKING = r"ModuleNotFoundError: (No module named '(?!benchmarks|fewpairs)[^']+')"
 
 
 def docstring(path: Path) -> str:
@@ -105,13 +108,23 @@ def run(chosen: list[str], *, quick: bool) -> int:
             command, cwd=HERE.parent, stderr=subprocess.PIPE, text=True, check=False
         )
         sys.stderr.write(done.stderr)
+        if lacking := re.search(LACKING, done.stderr):
+            print(f"skipped: {lacking[1]}; the extra bench has what most benchmarks need")
         # Without data or the folder that it asks for, a benchmark has said so.
-        if done.returncode and not done.stderr.startswith(("skipped:", "usage:")):
+        elif done.returncode and not done.stderr.startswith(("skipped:", "usage:")):
             failed.append(name)
     print(f"\n{len(chosen) - len(failed)} of {len(chosen)} ran or were skipped with a reason.")
     if failed:
         print("Failed:", *failed)
     return len(failed)
+
+
+def told(unknown: str) -> str:
+    """Return a name that there is not, with the nearest one that there is."""
+    asked = unknown.lower().replace("/", ".").removesuffix(".py").split(".")[-1]
+    by_end = {name.split(".")[-1]: name for name in names()}
+    near = difflib.get_close_matches(asked, by_end, n=1)
+    return f"{unknown} (did you mean {by_end[near[0]]}?)" if near else unknown
 
 
 def main(given: list[str] | None = None) -> int:
@@ -139,7 +152,9 @@ def main(given: list[str] | None = None) -> int:
     known = {*every, *(name.split(".")[0] for name in every)}
     unknown = [name for name in options.names if name not in known]
     if unknown:
-        parser.error(f"no such benchmark: {', '.join(unknown)}; `python -m benchmarks` lists them")
+        parser.error(
+            f"no such benchmark: {', '.join(map(told, unknown))}; `python -m benchmarks` lists them"
+        )
     return min(run(chosen, quick=options.quick), 1)
 
 

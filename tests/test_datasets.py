@@ -27,3 +27,12 @@ def test_without_benchmark_data_the_message_names_the_variable(monkeypatch):
     monkeypatch.delenv("FEWPAIRS_DATA", raising=False)
     with pytest.raises(FileNotFoundError, match="FEWPAIRS_DATA"):
         datasets.read_records("r8", "train")
+
+
+def test_a_folder_without_the_data_set_is_told_with_its_file(monkeypatch, tmp_path):
+    monkeypatch.setenv("FEWPAIRS_DATA", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match="no r8/train.jsonl.gz"):
+        datasets.read_records("r8", "train")
+    monkeypatch.setenv("FEWPAIRS_DATA", str(tmp_path / "none"))
+    with pytest.raises(FileNotFoundError, match="not a folder"):
+        datasets.read_records("r8", "train")

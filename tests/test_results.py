@@ -95,6 +95,23 @@ def test_an_unknown_benchmark_is_refused_before_anything_runs(asked):
     assert not asked
 
 
+def test_a_package_that_is_not_installed_is_no_failure(asked, monkeypatch, capsys):
+    said = "Traceback …\nModuleNotFoundError: No module named 'matplotlib'"
+    answer = subprocess.CompletedProcess([], 1, stderr=said)
+    monkeypatch.setattr(command.subprocess, "run", lambda *_, **__: answer)
+    assert command.main(["a.one"]) == 0
+    assert "skipped: No module named 'matplotlib'" in capsys.readouterr().out
+    answer.stderr = said.replace("matplotlib", "benchmarks.shared.no")
+    assert command.main(["a.one"]) == 1
+
+
+@pytest.mark.parametrize("typed", ["a.oen", "One", "b/breaks.py"])
+def test_an_unknown_benchmark_comes_with_the_nearest(asked, typed, capsys):
+    with pytest.raises(SystemExit):
+        command.main([typed])
+    assert f"{typed} (did you mean " in capsys.readouterr().err
+
+
 def test_the_command_can_be_started():
     words = [sys.executable, "-m", "benchmarks", "--help"]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)

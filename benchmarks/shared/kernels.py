@@ -15,8 +15,8 @@ from fewpairs.sketches.exact import GaussianKernel
 from fewpairs.sketches.fitting import SketchOptions, make_map
 from fewpairs.sketches.sampling import Sampler
 
-#: Errors of a kernel: the mean squared relative error of an entry (the paper's measure), and the
-#: relative Frobenius error.
+#: Errors of a kernel: the mean squared relative error of an entry (that of the authors' code), and
+#: the relative Frobenius error.
 Errors = tuple[float, float]
 #: Names of the rows; `synthetic` are normal.
 DATA = ("synthetic", "segment", "usps")

@@ -24,10 +24,13 @@ of themselves; do not edit it by hand.
 
 All of it ran on one machine with 2 cores and no graphics card, most of it on one thread. Other work
 was often going on, so seconds are worth less than ratios and evaluations. Rivals are the real
-packages, in the same run but for lines with a ring. A command marked * reads data that are not part
-of the repository, from the folder that the environment variable `FEWPAIRS_DATA` names.
+packages, but for GloVe, which is a loop of ours, and in the same run but for lines with a ring;
+tables that take hours are made in parts, on different days. A command marked * reads data that are
+not part of the repository, from the folder that the environment variable `FEWPAIRS_DATA` names:
+[what it holds](benchmark-data.md).
 
-`python -m benchmarks` lists them, `python -m benchmarks matrix.svm word_mover` runs one and a whole
+`pip install -e ".[bench]"` installs what most of them need; networks and language models need the
+extra `transformers` as well. `python -m benchmarks` lists them, `python -m benchmarks matrix.svm word_mover` runs one and a whole
 subject; `--quick` makes runs small, which then write nothing, and by itself runs all of them so.
 """
 

@@ -201,6 +201,7 @@ def main() -> None:
     ]
     headings += ["CPU s", "speed-up", "paper: exact, RFF, Coreset-TS; kernels"]
     text = f"{folds} folds, {COLUMNS} columns.\n\n{table(headings, lines)}\n"
+    print("\n" + text)
     publish("kernel-svm", text, quick=options.quick)
 
 

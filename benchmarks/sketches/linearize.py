@@ -122,6 +122,7 @@ def main() -> None:
     headings = ["model", "m", "multiply–adds", "fewer than original", "error before training, %"]
     headings += ["error after, %", "paper (AlexNet, CIFAR100)"]
     text = f"{name}, {seeds} seeds, {epochs} epochs.\n\n{table(headings, lines)}\n"
+    print("\n" + text)
     publish("linearize", text, quick=options.quick)
 
 

@@ -124,11 +124,13 @@ def main() -> None:
         f"Means of {trials} trials (10 of fewpairs): {measure}.\n\n"
         f"{table([*headings, *TITLES], lines)}"
     )
+    print("\n" + text)
     publish("poly-figure1", text, quick=options.quick)
     text = (
         f"Coefficients from the inner products of ten centres, and from all, at the settings of "
         f"Figure 1; means of {trials} trials: {measure}.\n\n{table([*headings, *BOTH], optimal)}"
     )
+    print("\n" + text)
     publish("poly-optimal", text, quick=options.quick)
     if not options.quick:
         draw(curves)

@@ -140,6 +140,7 @@ def main() -> None:
     headings += [f"{name} {what}" for name in methods for what in ("score", "CPU ms")]
     text = f"Means of {runs} runs (smallest–largest).\n\n"
     text += table([*headings, "paper: build-up, SGD"], rows)
+    print("\n" + text)
     publish("build-up-study", text, quick=options.quick)
 
 

@@ -93,6 +93,7 @@ def main() -> None:
             add(f"no stop words, {name}", counts, {}, PLACING[name])
     headings = ["changed", "CPU s of the vector step", "half of MEN", *quality.SIMILARITY]
     text = table([*headings, "MEN pairs covered"], rows) + "\n"
+    print("\n" + text)
     publish("word-vector-options", text, quick=options.quick)
 
 

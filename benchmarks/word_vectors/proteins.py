@@ -108,7 +108,7 @@ def results(sequences: list[str], window: int, epochs: int) -> Iterator[list[str
         seconds = time.process_time() - start
         yield line(f"doc2vec ({epochs} epochs)", seconds, lambda s: inferred(model, s))
     except ImportError as error:
-        print(f"left out: {error}")
+        print(f"left out: doc2vec ({error})")
 
 
 def main() -> None:
@@ -128,6 +128,7 @@ def main() -> None:
             rows.append(row)
             print(*row, sep=" | ", flush=True)
     headings = ["vectors", "w", "CPU s", "localization R² / MAE", "T50 R² / MAE", "paper"]
+    print("\n" + table(headings, rows))
     publish("proteins", table(headings, rows), quick=options.quick)
 
 

@@ -94,7 +94,9 @@ def benchmark_folder() -> Path:
     folder = os.environ.get("FEWPAIRS_DATA")
     if not folder or not Path(folder).is_dir():
         raise DataNotFoundError(
-            f"FEWPAIRS_DATA is {folder!r}, which is not a folder.",
+            f"FEWPAIRS_DATA is {folder!r}, which is not a folder."
+            if folder
+            else "FEWPAIRS_DATA is not set.",
             "Benchmarks on real data read it from there; nothing is downloaded.",
             "Set it to the folder that holds the data sets.",
         )
@@ -109,6 +111,13 @@ def read_matrix(name: str) -> npt.NDArray[np.float64]:
 
 def read_records(name: str, split: str) -> list[dict[str, Any]]:
     """Read one part of a data set of the benchmarks, such as "train": a list of records."""
-    path = benchmark_folder() / name / f"{split}.jsonl.gz"
+    folder = benchmark_folder()
+    path = folder / name / f"{split}.jsonl.gz"
+    if not path.is_file():
+        raise DataNotFoundError(
+            f"FEWPAIRS_DATA has no {name}/{path.name}.",
+            f"It is {str(folder)!r}.",
+            "Set it to the folder that holds the data sets.",
+        )
     with gzip.open(path, "rt", encoding="utf-8") as file:
         return [json.loads(line) for line in file]

@@ -105,6 +105,21 @@ def test_the_number_of_features_follows_from_the_error_wanted(gamma, wanted):
     assert found == pytest.approx(wanted, rel=0.3)
 
 
+@pytest.mark.filterwarnings("ignore::fewpairs.errors.ConstantFeaturesWarning")
+@pytest.mark.parametrize("gamma", [20.0, 1000.0])
+def test_a_number_that_a_pilot_cannot_tell_is_refused(gamma):
+    model = fp.WordMoverEmbedding(table(), 0.1, gamma=gamma, random_state=0)
+    with pytest.raises(fp.errors.InputError, match=r"cannot be told|are 0"):
+        model.fit(texts(30))
+
+
+def test_random_documents_that_do_not_fit_are_refused_before_they_are_drawn():
+    model = fp.WordMoverEmbedding(table(), 200_000, random_state=0)
+    with fp.max_memory("10 MB"), pytest.raises(fp.errors.MemoryCeilingError, match="200,000"):
+        model.fit(texts(10))
+    assert not hasattr(model, "random_documents_")
+
+
 def test_empty_documents_get_the_formulas_limit():
     model = fp.WordMoverEmbedding(table(), 10, gamma=0.5, random_state=0).fit(texts(5))
     features = model.transform(["", "nothing known"])

@@ -132,6 +132,17 @@ def test_rare_pairs_go_when_there_are_too_many(monkeypatch):
     assert kept[kept > 0].min() > whole.counts.data.min()
 
 
+def test_no_more_pairs_go_than_have_to():
+    texts = [["a", "b"]] * 4 + [["c", "d"]] * 3 + [["e", "f"]] * 2 + [["g", "h"]]
+    corpus = EncodedCorpus.of(texts, min_count=1)
+    with pytest.warns(fp.errors.PairsDroppedWarning, match="up to 9,.*; 6 remain"):
+        few = Cooccurrences.of(corpus, max_pairs=6)
+    assert sorted(few.counts.data.tolist()) == [18, 18, 27, 27, 36, 36]
+    with pytest.warns(fp.errors.PairsDroppedWarning, match="4 remain"):
+        fewer = Cooccurrences.of(corpus, max_pairs=5)  # both orders of a pair go together
+    assert fewer.counts.nnz == 4
+
+
 def test_subsampling_leaves_frequent_words_out_more_often():
     texts = [["a"] * 50 + ["b", "c"]] * 200
     corpus = EncodedCorpus.of(texts)
@@ -155,6 +166,7 @@ def test_vocabulary_is_by_frequency_and_limited():
         ("a single text", "read letter by letter"),
         ([3], "document 0 is a int"),
         ([["a", 3]], "token 3, a int"),
+        ([["a", None]], "token None, a NoneType"),
     ],
 )
 def test_bad_corpora_are_named(texts, words):

@@ -140,11 +140,41 @@ def test_analogy():
         ({"dimensions": 0}, "dimensions is 0"),
         ({"dimension": 3}, "dimensions"),
         ({"min_count": 10**9}, "no word occurs"),
+        ({"order": {"ship", "boat"}}, "order is a set"),
+        ({"order": 3}, "order is a int"),
+        ({"order": ["ship", "boat", "ship"]}, "'ship'"),
+        ({"references": ["ship", "ship"]}, "'ship'"),
+        ({"references": []}, "references is"),
+        ({"window": 2.5}, "window is 2.5"),
+        ({"subsample": 0}, "subsample is 0"),
+        ({"max_pairs": None}, "max_pairs is None"),
+        ({"min_count": "2"}, "min_count is '2'"),
+        ({"max_words": -1}, "max_words is -1"),
+        ({"smoothing": float("nan")}, "smoothing is nan"),
+        ({"shift": float("inf")}, "shift is inf"),
+        ({"blocks": (20,)}, "blocks is"),
     ],
 )
 def test_bad_options_are_named(options, words):
     with pytest.raises(fp.errors.InputError, match=words):
         fp.train_word_vectors(texts(n=20), **options)
+
+
+@pytest.mark.parametrize("named", [list, iter, np.array])
+def test_words_that_come_first_may_be_any_sequence(named):
+    first = ["boat", "ship", "sea"]
+    options = {"references": 4, "min_count": 1}
+    found = fp.train_word_vectors(texts(), 3, order=named(first), **options)
+    plain = fp.train_word_vectors(texts(), 3, order=tuple(first), **options)
+    np.testing.assert_array_equal(found.array, plain.array)
+    by_frequency = fp.train_word_vectors(texts(), 3, **options)
+    assert not np.allclose(found.array, by_frequency.array)
+
+
+def test_a_first_block_that_holds_all_words_leaves_no_others():
+    with pytest.warns(fp.errors.FewerDimensionsWarning):
+        found = fp.train_word_vectors([["a", "b", "c"]] * 5, 7, method="divide", blocks=(9, 8))
+    assert found.array.shape == (3, 7)
 
 
 def test_dropped_pairs_are_told_where_training_was_called():

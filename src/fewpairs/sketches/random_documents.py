@@ -88,6 +88,12 @@ def features_needed(pilot: FloatArray, error: float) -> int:
     Returns
     -------
     int
+
+    Raises
+    ------
+    InputError
+        Where the kernel is too faint beside its variance for a pilot of this size to measure: one
+        in so many features then makes it, and the number that comes out would be a guess.
     """
     products = pilot.T @ pilot
     size = float(np.abs(products).max())
@@ -101,4 +107,10 @@ def features_needed(pilot: FloatArray, error: float) -> int:
     n_pilot = len(products)
     own = float(np.trace(squares)) / n_pilot
     exact = (float(squares.sum()) - n_pilot * own) / (n_pilot * (n_pilot - 1))
+    if own > n_pilot * exact:
+        raise InputError(
+            f"how many random documents have an error of {error:g} cannot be told from {n_pilot}.",
+            "Nearly all of the kernel comes from a few of them, as where gamma is large.",
+            "Pass n_components as a whole number, or a smaller gamma.",
+        )
     return max(1, ceil((own - exact) / (exact * error**2)))

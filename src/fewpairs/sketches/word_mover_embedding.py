@@ -44,6 +44,8 @@ _LEAST_SPREAD = 1e-3
 #: Below this share of the distances a spread is rounding, and features that vary less are constant
 #: to a learner that regularises.
 _ROUNDING, _CONSTANT = 1e-12, 1e-6
+#: Bytes of the name, the number and the weight of a random word.
+_NAMED = 200
 _SCALE_OR_SCALER = 'Leave gamma out (gamma="scale"), or put a scaler behind.'
 
 
@@ -192,6 +194,13 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
     def _draw(self, documents: Documents, count: int, rng: np.random.Generator) -> None:
         """Draw so many random documents."""
+        words = count * (self.max_words + 1) / 2
+        numbers = 2 * words * self._ground.vectors.shape[1] + count * min(_MEASURED, len(documents))
+        require_memory(
+            8 * numbers + _NAMED * words,
+            f"{count:,} random documents, and distances to them,",
+            "Take fewer",
+        )
         sizes = rng.integers(1, self.max_words + 1, count)
         vectors = self._ground.vectors
         drawn = draw_words(

@@ -102,8 +102,8 @@ class Cooccurrences:
             warn(
                 PairsDroppedWarning(
                     f"{n_dropped:,} pairs of words were dropped, the rarest, with counts up to "
-                    f"{largest_dropped:g}, to stay within max_pairs={max_pairs:,}. Raise it if "
-                    "there is memory: each pair takes 8 bytes."
+                    f"{largest_dropped:g}, to stay within max_pairs={max_pairs:,}; {counts.nnz:,} "
+                    "remain. Raise it if there is memory: each pair takes 8 bytes."
                 )
             )
         return cls(corpus.words, counts, totals)
@@ -225,7 +225,8 @@ def _thinned(
 def _drop_rarest(counts: sp.csr_array, max_pairs: int) -> tuple[int, float]:
     """Drop entries in place; return how many, and the largest count among them."""
     before = counts.nnz
-    limit = np.partition(counts.data, before - max_pairs)[before - max_pairs]
+    largest = before - max_pairs - 1  # those that are equal go together: both orders of a pair
+    limit = np.partition(counts.data, largest)[largest]
     counts.data[counts.data <= limit] = 0
     counts.eliminate_zeros()
     return before - counts.nnz, float(limit)

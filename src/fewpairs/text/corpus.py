@@ -30,6 +30,8 @@ _END = 0
 #: Afterwards words are numbered by frequency, from 0 on, and these stand for the end of a document
 #: and for a word that is left out.
 DOCUMENT_END = -1
+#: Stands behind each document while it is read: nothing that a user's tokens hold is this.
+_MARK = object()
 _TOO_RARE = -2
 
 
@@ -77,7 +79,7 @@ class EncodedCorpus:
         # Looking a new token up gives it the next number, so one loop in C encodes a batch.
         numbers: defaultdict[Any, int] = defaultdict()
         numbers.default_factory = numbers.__len__
-        numbers[None] = _END
+        numbers[_MARK] = _END
         spool = _Spool()
         seen = np.zeros(1, dtype=np.int64)
         for batch in _batches(
@@ -126,12 +128,12 @@ def _lines(path: Path) -> Iterator[str]:
 
 
 def _batches(texts: Iterable[Any], tokenizer: Tokenizer | None) -> Iterator[Iterable[Any]]:
-    """Chain the tokens of many texts, with None behind each text."""
+    """Chain the tokens of many texts, with a mark behind each text."""
     parts: list[Iterable[Any]] = []
     size = 0
     for position, text in enumerate(texts):
         tokens = read_tokens(text, tokenizer, position)
-        parts += (tokens, (None,))
+        parts += (tokens, (_MARK,))
         size += len(tokens)
         if size >= _BATCH:
             yield chain.from_iterable(parts)

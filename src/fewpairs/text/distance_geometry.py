@@ -139,7 +139,7 @@ def divide_and_conquer(
     done = min(max(first, shared), n)
     points = np.zeros((n, dimensions), dtype=gram.dtype)
     points[:done] = from_eigenpairs(gram[:done, :done], dimensions, rng, n_jobs)
-    blocks = _overlapping(done, n, others, shared)
+    blocks = _overlapping(done, n, others, shared) if done < n else []
     # One generator for each block: with a shared one, whichever thread came first would draw first.
     generators = rng.spawn(len(blocks))
 

@@ -22,12 +22,13 @@ def check_references(references: Any) -> None:
     """Refuse an unknown name, and what is no number of words."""
     if isinstance(references, str) and references != "paper":
         raise UnknownNameError("references", references, ("paper",))
-    given = references is None or isinstance(references, str) or are_named(references)
+    given = references is None or isinstance(references, str)
+    given = given or (are_named(references) and len(references) > 0)
     if not given and not (is_whole(references) and references >= 1):
         raise InputError(
             f"references is {references!r}.",
             "All other words are placed by them.",
-            'Pass a positive integer, a list of words, "paper", or None.',
+            'Pass a positive integer, a list of some words, "paper", or None.',
         )
 
 

@@ -70,8 +70,7 @@ def read_tokens(text: Any, tokenizer: Tokenizer | None, position: int) -> list[A
 
 def refuse_other_than_strings(tokens: Iterable[Any], whose: str) -> None:
     """Refuse tokens that are no strings; `whose` says where the first one was found."""
-    wrong = next((token for token in tokens if not isinstance(token, str)), None)
-    if wrong is not None:
+    for wrong in (token for token in tokens if not isinstance(token, str)):
         raise InputError(
             f"{whose} has the token {wrong!r}, a {type(wrong).__name__}.",
             "Words are looked up by their spelling.",

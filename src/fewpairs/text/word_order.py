@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import numpy as np
@@ -20,12 +22,18 @@ ORDERS = ("frequency", "coreness")
 
 
 def check_order(order: Any) -> None:
-    """Refuse an unknown name of an order."""
+    """Refuse an unknown name of an order, and what is no sequence of words."""
     if isinstance(order, str) and order not in ORDERS:
         raise UnknownNameError("order", order, ORDERS)
+    if not isinstance(order, Iterable) or isinstance(order, (AbstractSet, Mapping, bytes)):
+        raise InputError(
+            f"order is a {type(order).__name__}.",
+            "It says which words come first.",
+            f"Pass a list of words, or one of {', '.join(ORDERS)}.",
+        )
 
 
-def word_order(counts: Cooccurrences, order: str | Sequence[str]) -> IntArray:
+def word_order(counts: Cooccurrences, order: str | Iterable[str]) -> IntArray:
     """Return the numbers of all words, in the order asked for.
 
     Parameters
@@ -47,8 +55,9 @@ def word_order(counts: Cooccurrences, order: str | Sequence[str]) -> IntArray:
     return np.arange(len(counts.words))
 
 
-def _first(chosen: Sequence[str], words: list[str]) -> IntArray:
+def _first(given: Iterable[str], words: list[str]) -> IntArray:
     """Put some words first, and the others behind them as they were."""
+    chosen = list(given)  # an iterator is empty the second time
     place = {word: k for k, word in enumerate(words)}
     unknown = [word for word in chosen if word not in place]
     if unknown:
@@ -57,6 +66,14 @@ def _first(chosen: Sequence[str], words: list[str]) -> IntArray:
             f"as {unknown[0]!r}.",
             "Every word must occur often enough to be counted.",
             "Leave them out, or lower min_count.",
+        )
+    again = [word for word, times in Counter(chosen).items() if times > 1]
+    if again:
+        raise InputError(
+            f"{len(again)} of the words that should come first are named twice, such as "
+            f"{again[0]!r}.",
+            "Each word has one place.",
+            "Name it once.",
         )
     front = np.array([place[word] for word in chosen], dtype=np.int64)
     return np.concatenate([front, np.setdiff1d(np.arange(len(words)), front)])
