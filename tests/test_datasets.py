@@ -31,7 +31,7 @@ def test_without_benchmark_data_the_message_names_the_variable(monkeypatch):
 
 def test_a_folder_without_the_data_set_is_told_with_its_file(monkeypatch, tmp_path):
     monkeypatch.setenv("FEWPAIRS_DATA", str(tmp_path))
-    with pytest.raises(FileNotFoundError, match="no r8/train.jsonl.gz"):
+    with pytest.raises(FileNotFoundError, match="no r8/train"):
         datasets.read_records("r8", "train")
     monkeypatch.setenv("FEWPAIRS_DATA", str(tmp_path / "none"))
     with pytest.raises(FileNotFoundError, match="not a folder"):

@@ -30,8 +30,9 @@ not part of the repository, from the folder that the environment variable `FEWPA
 [what it holds](benchmark-data.md).
 
 `pip install -e ".[bench]"` installs what most of them need; networks and language models need the
-extra `transformers` as well. `python -m benchmarks` lists them, `python -m benchmarks matrix.svm word_mover` runs one and a whole
-subject; `--quick` makes runs small, which then write nothing, and by itself runs all of them so.
+extra `transformers` as well. `python -m benchmarks` lists them, `python -m benchmarks matrix.svm
+word_mover` runs one and a whole subject; `--quick` makes runs small, which then write nothing, and
+by itself runs all of them so.
 """
 
 

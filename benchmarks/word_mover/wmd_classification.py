@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 from scipy.linalg import eigh
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
@@ -151,8 +152,9 @@ def from_all_pairs(title: str, distances: Distances, size: int, seed: int) -> di
         if title == "Optimal":
             rows = optimal_features(distances, gamma, size)
             return accuracies(rows[known], labels[known], rows[asked], labels[asked])[0]
-        model = SVC(C=cost, kernel="precomputed")
-        model.fit(distances.kernel(gamma, known, known), labels[known])
+        # One class against the rest, as in the linear machine; SVC by itself takes pairs of them.
+        model = OneVsRestClassifier(SVC(C=cost, kernel="precomputed"))
+        model.fit(distances.kernel(gamma, known, known).astype(float), labels[known])
         return 100 * model.score(distances.kernel(gamma, asked, known), labels[asked])
 
     costs = (0.0,) if title == "Optimal" else COSTS  # the features' machine chooses its own
