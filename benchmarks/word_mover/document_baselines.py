@@ -314,7 +314,7 @@ def main() -> None:
     earlier = Earlier.of("document-baselines", code)
     text = written(kept, others, "" if options.quick else earlier.page)
     if not options.quick:
-        text = earlier.fill(text, code)
+        text = earlier.fill(text)
     print(text)
     publish("document-baselines", text, quick=options.quick)
 

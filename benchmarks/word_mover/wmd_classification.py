@@ -215,7 +215,7 @@ def show(kept: Kept, *, quick: bool) -> str:
         text = written(kept)
     else:
         earlier = Earlier.of("wmd-classification", kept.code)
-        text = earlier.fill(written(kept, earlier), kept.code)
+        text = earlier.fill(written(kept, earlier))
     publish("wmd-classification", text, quick=quick)
     return text
 

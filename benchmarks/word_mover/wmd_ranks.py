@@ -129,7 +129,7 @@ def main() -> None:
         run(name, corpus(name, folder, most=600 if options.quick else None), options.most, kept)
     text = written(kept)
     if not options.quick:
-        text = Earlier.of("wmd-ranks", kept.code).fill(text, kept.code)
+        text = Earlier.of("wmd-ranks", kept.code).fill(text)
     print("\n" + text)
     publish("wmd-ranks", text, quick=options.quick)
 

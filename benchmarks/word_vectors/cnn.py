@@ -161,7 +161,7 @@ def main() -> None:
     text = f"Seeds: {seeds}; {cut}.\n\n{table(headings, lines)}\n"
     part = options.quick or titles != list(quality.CLASSIFICATION) or options.length is not None
     if not part:
-        text = Earlier.of("word-cnn", kept.code).fill(text, kept.code)
+        text = Earlier.of("word-cnn", kept.code).fill(text)
     publish("word-cnn", text, quick=part)
 
 
