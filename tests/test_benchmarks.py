@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -33,7 +34,8 @@ from benchmarks.shared import (
 from benchmarks.shared.document_features import Distances
 from benchmarks.shared.fourier_features import fourier_features
 from benchmarks.shared.linear_svm import LinearSVM
-from benchmarks.word_mover import wmd_classification
+from benchmarks.word_mover import document_baselines, wmd_classification, wmd_ranks
+from benchmarks.word_vectors import cnn, speed
 from fewpairs.text.corpus import EncodedCorpus
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -387,6 +389,29 @@ def test_columns_that_take_half_of_the_distances_are_those_that_take_all(tmp_pat
         for count in (6, 23):  # the second run goes on from the files of the first
             columns, _ = whole.landmark_columns(count)
             np.testing.assert_allclose(columns, exact[:, :count], atol=1e-5)
+        # All of them are looked up, also those of documents that are only tested on.
+        every = np.arange(23)
+        np.testing.assert_array_equal(Distances(whole, 23).place[whole.order], every)
+        np.testing.assert_allclose(
+            Distances(whole, 23).block(every, every), exact[:, whole.order.argsort()], atol=1e-5
+        )
+
+
+def test_seconds_of_a_distance_are_of_those_that_were_computed(tmp_path, monkeypatch):
+    now = [0.0]
+    clock = SimpleNamespace(process_time=lambda: now[0])
+    monkeypatch.setattr(corpora, "time", clock)
+    whole = corpora.Corpus("some", ["a"] * 20, np.zeros(20), None, tmp_path)
+    vars(whole)["fingerprint"] = "here"
+
+    def compute(begin, _):  # a quarter of them; the others were known
+        now[0] += 10
+        return np.full((20, corpora.STEP), float(begin)), 20 * corpora.STEP // 4
+
+    for _ in range(2):  # computed, and read again
+        _, each = whole._kept("columns", 2 * corpora.STEP, compute)
+        assert each == pytest.approx(10 / (20 * corpora.STEP // 4))
+    assert now == [20]
 
 
 EARLIER = """## One
@@ -409,7 +434,7 @@ EARLIER = """## One
 def filled(monkeypatch, now, *, signed_by="none"):
     before = f"{EARLIER}\n<!-- made by code {signed_by} -->\n"
     monkeypatch.setattr(earlier, "published", {"page": before}.get)
-    return earlier.Earlier.of("page", "abc").fill(now, "abc")
+    return earlier.Earlier.of("page", "abc").fill(now)
 
 
 SIGNED = "\n<!-- made by code abc -->\n"
@@ -438,25 +463,60 @@ def test_rows_that_were_not_run_stay_where_they_were(monkeypatch):
     assert marked in filled(monkeypatch, now)
     printed = now.replace(" B |", " paper |")  # no run makes what a paper prints
     monkeypatch.setattr(earlier, "published", {"page": EARLIER.replace(" B |", " paper |")}.get)
-    assert marked.replace("2.6°", "2.6") in earlier.Earlier.of("page", "abc").fill(printed, "abc")
+    assert marked.replace("2.6°", "2.6") in earlier.Earlier.of("page", "abc").fill(printed)
 
 
 def test_hours_of_an_earlier_page_keep_their_mark():
     page = (
         "all pairs would take\nA 1.0°, B and C 2.5 hours of one core. kNN would take A 9.9 minutes"
     )
-    for mark, wanted in (("", "A 1.0°"), (earlier.MARK, "A 1.0°")):
-        assert classification_report.hours_before(earlier.Earlier(page, mark), "A") == wanted
-    found = classification_report.hours_before(earlier.Earlier(page, earlier.MARK), "B and C")
-    assert found == "B and C 2.5°"
-    assert not classification_report.hours_before(earlier.Earlier(page, ""), "D")
+    same, other = earlier.Earlier(page + SIGNED, "abc"), earlier.Earlier(page, "abc")
+    for before, mark in ((same, ""), (other, "°")):
+        assert classification_report.hours_before(before, "A") == "A 1.0°"
+        assert classification_report.hours_before(before, "B and C") == f"B and C 2.5{mark}"
+    assert not classification_report.hours_before(same, "D")
 
 
-@pytest.mark.parametrize("heading", earlier.NAMING)
+@pytest.mark.parametrize("heading", ["columns", "γ", "method", "vectors"])
 def test_a_row_is_known_by_its_second_cell_too_where_that_is_no_result(monkeypatch, heading):
     rows = f"| K | {heading} | F1 |\n| --- | --- | --- |\n| 1 | a | 5 |\n| 1 | b | {{}} |\n"
     monkeypatch.setattr(earlier, "published", {"page": rows.format(7)}.get)
-    assert "| 1 | b | 7° |" in earlier.Earlier.of("page", "abc").fill(rows.format("–"), "abc")
+    assert "| 1 | b | 7° |" in earlier.Earlier.of("page", "abc").fill(rows.format("–"))
+
+
+@pytest.mark.parametrize("double", ["now", "before"])
+def test_rows_of_one_name_are_refused(monkeypatch, double):
+    once = "| K | option | F1 |\n| --- | --- | --- |\n| 1 | a | 5 |\n"
+    twice = once + "| 1 | b | 6 |\n"
+    before, now = (once, twice) if double == "now" else (twice, once)
+    monkeypatch.setattr(earlier, "published", {"page": before}.get)
+    with pytest.raises(ValueError, match="named 1: all but one would be lost"):
+        earlier.Earlier.of("page", "abc").fill(now)
+
+
+def test_rows_that_are_missing_side_by_side_keep_their_order(monkeypatch):
+    now = EARLIER.replace("4.0°", "4.0")
+    first = "| WME | 512 | 1.0 ± 0.1 (9) | 2.0 (8) |\n| SMS | 512 | 2.5 | 2.6 |\n"
+    assert filled(monkeypatch, now.replace(first, ""), signed_by="abc") == now + SIGNED
+    last = "| WME | 1024 | 3.0 | 4.0 (7) |\n| none | 512 | – | – (6) |\n"
+    wanted = EARLIER + earlier.LEGEND + SIGNED
+    assert filled(monkeypatch, now.replace(last, ""), signed_by="abc") == wanted
+
+
+SIGNATURE = re.compile(r"\n<!-- made by code (\S+) -->\n$")
+PAGES = {path.stem: path.read_text("utf-8") for path in (ROOT / "docs" / "tables").glob("*.md")}
+
+
+@pytest.mark.parametrize("name", [name for name, page in PAGES.items() if SIGNATURE.search(page)])
+def test_every_signed_page_comes_back_as_it_is(name):
+    page = PAGES[name]
+    before = earlier.Earlier.of(name, SIGNATURE.search(page)[1])
+    text = SIGNATURE.sub("", page).removesuffix(earlier.LEGEND)
+    assert before.fill(text) == page
+    # So it does when nothing was run: of every table there are only the headings.
+    bare = re.sub(r"(?m)(^\|( --- \|)+\n)(^\|.*\n?)+", r"\1", text)
+    assert bare.count("\n| ") < text.count("\n| ") / 2
+    assert before.fill(bare) == page
 
 
 @pytest.mark.parametrize("rows", [120, 300])
@@ -479,3 +539,171 @@ def test_the_price_of_neighbours_is_told_where_they_were_not_looked_for():
         parts.add(f"{name}|price of kNN-WMD", 90.0)
     parts.add("A|kNN-WMD|0", {"test": 50.0})
     assert "kNN-WMD would take B 1.5 minutes" in classification_report.priced(parts, ["A", "B"])
+
+
+#: What a run keeps of one method on one split.
+FOUND = {"test": 70.0, "cost": 1.0, "gamma": 0.05, "D": 6, "distances": 10.0, "arithmetic": 1.0}
+
+
+def classified(monkeypatch, before, *parts, facts=(100, 70, 8.0, 1e-6)):
+    """The row of seconds after a run of these parts of TWITTER, by other code than the page's."""
+    monkeypatch.setattr(earlier, "published", {"page": before}.get)
+    known = kept.Kept(None)
+    known.add("TWITTER|facts", list(facts))
+    for part in parts:
+        known.add(f"TWITTER|{part}|0", FOUND)
+    page = earlier.Earlier.of("page", "abc")
+    times = page.fill(classification_report.written(known, page)).partition("## Time and speed")[2]
+    return next(line for line in times.splitlines() if line.startswith("| TWITTER |"))
+
+
+HEAD = """## Time and speed-up: Table 2 of the WME paper, Table 6 of the SMS paper
+
+| data | words | µs a distance | kNN-WMD | WME, 512 | SMS, 512 | fitted, 512 | speed-up |
+| --- | --- | --- | --- | --- | --- | --- | --- |
+"""
+
+
+def test_seconds_of_a_row_are_of_one_run(monkeypatch):
+    before = HEAD + "| TWITTER | 9 | 2.0 | – (4) | 20 + 2 (2) | 30 + 3 | – | – (2) |\n"
+    # This run lacks SMS: all that was timed before stays.
+    row = "| TWITTER | 9° | 2.0° | – (4) | 20 + 2° (2) | 30 + 3° | – | – (2) |"
+    assert classified(monkeypatch, before, "512|WME", "kNN-WMD") == row
+    # It has all that was timed before, though not all that is timed elsewhere.
+    row = "| TWITTER | 8 | 1.0 | – (4) | 10 + 1 (2) | 10 + 1 | – | – (2) |"
+    assert classified(monkeypatch, before, "512|WME", "512|SMS-Nyström") == row
+    assert classified(monkeypatch, "", "512|WME", "512|SMS-Nyström") == row
+
+
+def test_of_one_large_size_the_best_is_not_told():
+    def line(sizes):
+        parts = kept.Kept(None)
+        for size in sizes:
+            parts.add(f"TWITTER|rank {size}|WME", 60.0 + size / 100)
+        rows = wmd_ranks.written(parts).splitlines()
+        return next(row for row in rows if row.startswith("| TWITTER | WME |"))
+
+    assert line((64, 128, 256, 384, 512, 1024)).endswith("| 512 (128) | – (896) |")
+    assert line((64, 128, 256, 384, 512, 1024, 1536)).endswith("| 512 (128) | 1536 (896) |")
+    assert line((64, 512, 1024, 1536)).endswith("| – (128) | 1536 (896) |")
+
+
+def trained(seconds: dict[str, float]) -> speed.Trained:
+    return speed.Trained(["a", "b"], np.eye(2), seconds, seconds, 0)
+
+
+def test_ratios_say_how_many_times_longer_rivals_take():
+    ours = trained({"counting": 1.0, "vectors": 1.0})
+    found = {"eigs": ours, "GloVe": trained({"reading": 20.0, "vectors": 40.0})}
+    assert list(speed.ratios(100, found)) == [["100", "eigs", "–", "–", "30 (40)"]]
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_vectors_of_a_part_of_the_corpus_are_kept_apart(tmp_path, monkeypatch, quick):
+    monkeypatch.setattr(speed, "need_data", lambda: None)
+    monkeypatch.setattr(speed, "code", lambda room: f"code of {room}")
+    monkeypatch.setattr(speed, "in_its_own_process", lambda *_: trained({"vectors": 1.0}))
+    monkeypatch.setattr(speed, "row", lambda title, size, _: [str(size), title, *["1"] * 14])
+    monkeypatch.setattr(speed, "covered", lambda _: "all")
+    published = []
+    monkeypatch.setattr(speed, "publish", lambda *_, quick: published.append(quick))
+    told = ["--quick"] if quick else ["--dimensions", "100"]
+    monkeypatch.setattr(sys, "argv", ["speed", "--only", "random", "--keep", str(tmp_path), *told])
+    speed.main()
+    folder = tmp_path / "quick" if quick else tmp_path
+    assert list(tmp_path.rglob("*.npz")) == [folder / "random-100.npz"]
+    assert published == [quick]
+
+
+def run_network(monkeypatch, folder, *told):
+    """Run the command without a network; return what was trained, and whether it was published."""
+    trainings, published = [], []
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(set_num_threads=lambda _: None))
+    monkeypatch.setattr(cnn, "need_data", lambda: None)
+    monkeypatch.setattr(cnn, "make_missing", lambda *_: None)
+    monkeypatch.setattr(cnn, "glove", lambda: fp.WordVectors(["a"], np.ones((1, 3))))
+    monkeypatch.setattr(cnn, "score", lambda _, *given: trainings.append(given) or 50.0)
+    monkeypatch.setattr(cnn, "publish", lambda *_, quick: published.append(not quick))
+    command = ["cnn", str(folder), "--dimensions", "2", *told]
+    monkeypatch.setattr(sys, "argv", command)
+    cnn.main()
+    return len(trainings), published
+
+
+@pytest.mark.usefixtures("little_code")
+def test_results_of_other_vectors_are_not_taken(tmp_path, monkeypatch):
+    def save(array):
+        fp.WordVectors(["a", "b"], array).save(tmp_path / "eigs-2.npz")
+
+    save(np.eye(2))
+    assert run_network(monkeypatch, tmp_path) == (6, [True])
+    assert run_network(monkeypatch, tmp_path) == (0, [True])
+    save(np.eye(2)[::-1])
+    assert run_network(monkeypatch, tmp_path) == (6, [True])
+    # Lines of another number of seeds are not for the page that tells of two.
+    assert run_network(monkeypatch, tmp_path, "--seeds", "3") == (3, [False])
+    assert run_network(monkeypatch, tmp_path, "--seeds", "1") == (0, [False])
+
+
+@pytest.fixture
+def sorted_by_class(tmp_path, monkeypatch):
+    """Documents that stand by class, with words for each."""
+    monkeypatch.setattr(document_baselines, "stop_words", tuple)
+    texts = [f"all {'left' if k < 20 else 'right'} w{k % 7}" for k in range(40)]
+    words = sorted({word for text in texts for word in text.split()})
+    vectors = fp.WordVectors(words, np.eye(len(words)))
+    return corpora.Corpus("some", texts, np.arange(40) // 20, None, tmp_path, vectors)
+
+
+def test_paragraph_vectors_are_learned_in_random_order(sorted_by_class, monkeypatch):
+    orders = []
+
+    def learn(told, **_):
+        orders.append([document.tags[0] for document in told])
+        return SimpleNamespace(dv={k: [float(k)] for k in orders[-1]})
+
+    gensim = SimpleNamespace(
+        Doc2Vec=learn, TaggedDocument=lambda _, tags: SimpleNamespace(tags=tags)
+    )
+    monkeypatch.setitem(sys.modules, "gensim", SimpleNamespace())
+    monkeypatch.setitem(sys.modules, "gensim.models", SimpleNamespace())
+    monkeypatch.setitem(sys.modules, "gensim.models.doc2vec", gensim)
+    rows = document_baselines.paragraphs(sorted_by_class, memory=False)
+    assert orders == [document_baselines.shuffled(sorted_by_class)]
+    assert orders[0] != sorted(orders[0]) == list(range(40))
+    np.testing.assert_array_equal(rows[:, 0], np.arange(40))  # each where its document stands
+
+
+def test_topics_are_learned_in_random_order(sorted_by_class, monkeypatch):
+    seen = []
+
+    class Topics:
+        def __init__(self, *_, **__):
+            pass
+
+        def fit(self, counts):
+            seen.append(counts.toarray())
+            return self
+
+        def transform(self, counts):
+            seen.append(counts.toarray())
+            return counts
+
+    monkeypatch.setattr(document_baselines, "LatentDirichletAllocation", Topics)
+    methods = document_baselines.methods(sorted_by_class, 0, with_paragraphs=False)
+    assert methods["kNN, LDA"]() == 100
+    learned, asked = seen
+    np.testing.assert_array_equal(learned, asked[document_baselines.shuffled(sorted_by_class)])
+    assert (learned != asked).any()
+
+
+@pytest.mark.parametrize("room", ["methods", "sketches", "text", "transport"])
+def test_results_of_documents_are_made_anew_by_other_code(tmp_path, monkeypatch, room):
+    for name in ("methods", "sketches", "text", "transport"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "some.py").write_text("x = 1\n")
+    monkeypatch.setattr(kept.fewpairs, "__file__", str(tmp_path / "__init__.py"))
+    wmd_classification.results(tmp_path).add("R8|WME|0", 1)
+    assert "R8|WME|0" in wmd_classification.results(tmp_path)
+    (tmp_path / room / "some.py").write_text("x = 2\n")
+    assert "R8|WME|0" not in wmd_classification.results(tmp_path)

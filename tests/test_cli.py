@@ -425,7 +425,7 @@ def test_two_files_are_compared(typed, folder):
     (folder / "queries.txt").write_text("Anna Smith\nRob Jones\nBob Johns\n" * 3, encoding="utf-8")
     typed(
         "approximate", "queries.txt", "--others", "names.txt", "--landmarks", 5, "-o", "q.fewpairs",
-            )  # fmt: skip
+    )  # fmt: skip
     text = typed("query", "q.fewpairs", "--item", 0, "-k", 2, "--rerank", 20)
     assert text.splitlines()[0].endswith("Anna Smith")
 

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 
 from benchmarks.shared.document_features import METHODS, RANDOM
-from benchmarks.shared.earlier import Earlier
+from benchmarks.shared.earlier import MARK, NONE, Earlier
 from benchmarks.shared.kept import Kept
 from benchmarks.shared.papers import PRINTED, SECONDS
 from benchmarks.shared.tables import table
@@ -97,8 +97,8 @@ def written(kept: Kept, earlier: Earlier | None = None) -> str:
     ]
     first = min((s for s in sizes if s >= 512), default=max(sizes))
     facts = {name: kept[f"{name}|facts"] for name in names if f"{name}|facts" in kept}
-    # Seconds that stand beside each other are of one run: where it lacks some, all of them stay.
-    timed = [n for n in names if f"| {n} |" not in before or is_timed(kept, n, first)]
+    # Seconds of a row are of one run: where it lacks some that are there, all of them stay.
+    timed = [n for n in names if is_timed(kept, n, first, before)]
     hours = {
         n: f[3] * f[0] * (f[0] - 1) / 2 / 3600 for n, f in facts.items() if f[3] and n in timed
     }
@@ -165,7 +165,7 @@ def priced(kept: Kept, names: list[str]) -> str:
 def hours_before(earlier: Earlier, name: str) -> str:
     """What an earlier page says of the hours of a set, with its mark."""
     page = earlier.page.partition("all pairs would take")[2].partition("hours of one core")[0]
-    found = re.search(rf"\b({name} \d+\.\d)(°?)(?=,| |$)", page)
+    found = re.search(rf"\b({name} \d+\.\d)({MARK}?)(?=,| |$)", page)
     return found[1] + (found[2] or earlier.mark) if found else ""
 
 
@@ -184,10 +184,13 @@ def with_paper(ours: str, paper: str | None) -> str:
     return f"{ours} ({paper})" if paper else ours
 
 
-def is_timed(kept: Kept, name: str, size: int) -> bool:
-    """Whether this run has all that the papers time."""
-    parts = ("kNN-WMD|0", f"{size}|WME|0", f"{size}|SMS-Nyström|0")
-    return all(f"{name}|{part}" in kept for part in parts)
+def is_timed(kept: Kept, name: str, size: int, before: str) -> bool:
+    """Whether this run has every time that the earlier page has."""
+    lines = before.partition("## Time and speed-up")[2].splitlines()
+    line = next((line for line in lines if line.startswith(f"| {name} |")), "")
+    there = [not cell.strip().startswith(NONE) for cell in line.split("|")[1:-1]]
+    mine = [not cell.startswith(NONE) for cell in time_row(kept, name, size)]
+    return all(new or not old for old, new in zip(there, mine, strict=False))
 
 
 def time_row(kept: Kept, name: str, size: int) -> list[str]:

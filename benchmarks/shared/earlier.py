@@ -2,7 +2,11 @@
 
 Distances of a whole set take minutes to hours, and the folder that keeps them may be gone. A run of
 some sets or sizes leaves what else is on the page as it is. The last line of a page, which readers
-do not see, says which code made it: the same code makes the same accuracies, whenever it runs.
+do not see, says which code made it: that of fewpairs, in the rooms that the benchmark names. The
+same code makes the same accuracies, whenever it runs. Changes of benchmarks, of other rooms, of
+data and of other packages are not seen: whoever changes what a benchmark computes takes the lines
+that it concerns off the page by hand. A row that is renamed is taken off by hand too: under its
+old name it would stay for ever, as one that was not run.
 """
 
 from __future__ import annotations
@@ -30,18 +34,23 @@ Row = list[str]
 
 @dataclass(frozen=True)
 class Earlier:
-    """A page as it was before this run, and the mark that its cells get on the new one."""
+    """A page as it was before this run, and the code of this run."""
 
     page: str
-    mark: str
+    code: str
 
     @classmethod
     def of(cls, name: str, code: str) -> Earlier:
-        """docs/tables/NAME.md, whose cells need no mark if the same code made them."""
-        page = published(name)
-        return cls(page, "" if _signature(code) in page else MARK)
+        """docs/tables/NAME.md."""
+        return cls(published(name), code)
 
-    def fill(self, text: str, code: str) -> str:
+    @property
+    def mark(self) -> str:
+        """What its cells get on the new page: nothing, if the same code made them."""
+        return "" if _signature(self.code) in self.page else MARK
+
+    # A second word is passed over: wme_sizes.py tells the code here as well.
+    def fill(self, text: str, _code: str = "") -> str:
         """Put the earlier page's cells and rows where this run has none, and sign the page."""
         before = {title: lines for title, lines in _parts(self.page) if lines[0].startswith("|")}
         result: list[str] = []
@@ -49,13 +58,11 @@ class Earlier:
             table = lines[0].startswith("|") and title in before
             result += self._filled(lines, before[title]) if table else lines
         page = "\n".join(result) + "\n"
-        return page + (LEGEND if MARK in page else "") + "\n" + _signature(code) + "\n"
+        return page + (LEGEND if MARK in page else "") + "\n" + _signature(self.code) + "\n"
 
     def _filled(self, now: list[str], before: list[str]) -> list[str]:
         """A table of this run, with what the earlier one has and it has not."""
-        columns, known = _cells(now[0]), _cells(before[0])
-        rows = {_key(columns, row): row for row in map(_cells, now[2:])}
-        earlier = {_key(known, row): row for row in map(_cells, before[2:])}
+        (columns, rows), (known, earlier) = _by_name(now), _by_name(before)
         order = list(rows)
         place = 0
         for key in earlier:  # a row that is missing comes behind the one that it came behind
@@ -89,8 +96,7 @@ def _signature(code: str) -> str:
 def _parts(page: str) -> Iterator[tuple[str, list[str]]]:
     """Tables and what is between them, with the title that each stands under."""
     title = ""
-    lines = [line for line in page.splitlines() if not line.startswith("<!-- made by code")]
-    for _, part in groupby(lines, key=lambda line: line.startswith("|")):
+    for _, part in groupby(page.splitlines(), key=lambda line: line.startswith("|")):
         found = list(part)
         yield title, found
         title = next((line for line in reversed(found) if line.startswith("#")), title)
@@ -98,6 +104,19 @@ def _parts(page: str) -> Iterator[tuple[str, list[str]]]:
 
 def _cells(line: str) -> Row:
     return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
+def _by_name(table: list[str]) -> tuple[Row, dict[tuple[str, ...], Row]]:
+    """The headings of a table, and its rows by what names them."""
+    columns, rows = _cells(table[0]), [_cells(line) for line in table[2:]]
+    found = {_key(columns, row): row for row in rows}
+    if len(found) < len(rows):
+        twice = next(key for key in found if [_key(columns, row) for row in rows].count(key) > 1)
+        raise ValueError(
+            f"several rows of the table | {' | '.join(columns)} | are named {' | '.join(twice)}: "
+            "all but one would be lost. See NAMING."
+        )
+    return columns, found
 
 
 def _key(columns: Row, row: Row) -> tuple[str, ...]:

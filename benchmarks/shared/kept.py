@@ -27,6 +27,8 @@ def code(*rooms: str, without: str | None = None) -> str:
 class Kept:
     """Results of parts by their names; those that other code has made are not there.
 
+    Code is that of fewpairs: a benchmark that computes something else gives it another name.
+
     Parameters
     ----------
     path : Path or None

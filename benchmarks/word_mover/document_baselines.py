@@ -9,6 +9,12 @@ again. Writes docs/tables/document-baselines.md.
 
     FEWPAIRS_DATA=… FEWPAIRS_CACHE=… python -m benchmarks.word_mover.document_baselines
         [--quick] [--only NAME …] [--paragraphs] [--methods NAME …] [--seeds N] [--print]
+
+The published page is of these runs, once more with `--only "20NEWS with headers"`; paragraph
+vectors are of the first split:
+
+    document_baselines --seeds 5
+    document_baselines --paragraphs
 """
 
 from __future__ import annotations
@@ -214,8 +220,8 @@ def methods(whole: Corpus, seed: int, *, with_paragraphs: bool) -> dict[str, Cal
         return accuracies(rows[train], labels[train], rows[test], labels[test])[0]
 
     def svm_of_paragraphs(*, memory: bool) -> float:
-        made = paragraphs(whole, memory=memory)  # as they are or of length one, by validation
-        best = max((made, normalize(made)), key=lambda x: best_cost(x[train], labels[train])[1])
+        rows = paragraphs(whole, memory=memory)  # as they are or of length one, by validation
+        best = max((rows, normalize(rows)), key=lambda x: best_cost(x[train], labels[train])[1])
         return svm(best)
 
     def near(rows) -> float:
@@ -314,7 +320,7 @@ def main() -> None:
     earlier = Earlier.of("document-baselines", code)
     text = written(kept, others, "" if options.quick else earlier.page)
     if not options.quick:
-        text = earlier.fill(text, code)
+        text = earlier.fill(text)
     print(text)
     publish("document-baselines", text, quick=options.quick)
 

@@ -1,9 +1,9 @@
 """Compute the distances that wmd_classification.py looks up, and keep them in files.
 
 All documents of every set against landmarks drawn among those that may be trained on. Stopped and
-started again it goes on. With 512 landmarks a quarter of an hour of one core, of which 20NEWS takes
-6 minutes (with headers, which it does not compute unless named, longer); minutes grow with the
-number of landmarks. Writes nothing but the cache.
+started again it goes on. With 512 landmarks 25 minutes of one core, 16 of them for 20NEWS (with
+headers, which it does not compute unless named, longer); minutes grow with the number of landmarks.
+Writes nothing but the cache.
 
     FEWPAIRS_DATA=… FEWPAIRS_CACHE=… python -m benchmarks.word_mover.wmd_columns
         [--quick] [--only NAME …] [--landmarks N] [--most N]

@@ -3,12 +3,18 @@
 Validation accuracy of every method against the number of columns, on at most 4,000 training
 documents of each set: a quarter is held out, C is the best of six. γ is the one that
 wmd_classification.py has chosen at 512 columns, or chooses now. Distances come from its files, and
-what they lack is computed: about ten minutes of one core with 512 columns of the longer documents,
-less where they are there. Results are kept, and what is there is not computed again; sets that are
-not run keep their rows. Writes docs/tables/wmd-ranks.md.
+what they lack is computed. A set of longer documents takes about ten minutes of one core with 512
+columns, less where all distances are there. Results are kept, and what is there is not computed
+again; sets that are not run keep their rows. Writes docs/tables/wmd-ranks.md.
 
     FEWPAIRS_DATA=… FEWPAIRS_CACHE=… python -m benchmarks.word_mover.wmd_ranks
         [--quick] [--only NAME …] [--most N] [--print]
+
+The published page is of these runs:
+
+    wmd_ranks
+    wmd_ranks --most 1024 --only RECIPE_L OHSUMED 20NEWS
+    wmd_ranks --most 1536 --only TWITTER
 """
 
 from __future__ import annotations
@@ -129,7 +135,7 @@ def main() -> None:
         run(name, corpus(name, folder, most=600 if options.quick else None), options.most, kept)
     text = written(kept)
     if not options.quick:
-        text = Earlier.of("wmd-ranks", kept.code).fill(text, kept.code)
+        text = Earlier.of("wmd-ranks", kept.code).fill(text)
     print("\n" + text)
     publish("wmd-ranks", text, quick=options.quick)
 

@@ -246,7 +246,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=1, help="of random documents, for each case")
     options = parser.parse_args()
     need_data()
-    kept = Kept(options.keep, "transport")
+    kept = Kept(options.keep, "sketches", "text", "transport")
     names = [*SETS][:2] if options.quick else [*SETS]
     cases = list(product(DRAWINGS, COMPARED, (False, True)))
     cases += [("box", length, False) for length in LENGTHS if length not in COMPARED]

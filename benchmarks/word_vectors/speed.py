@@ -3,8 +3,9 @@
 Every training runs in a process of its own, on two threads, from the same token lists; reading and
 tokenising are not timed. Ratios are those of CPU seconds, which count all threads and which other
 work on the machine changes little. `--only` leaves out methods whose names begin otherwise: their
-lines stay as an earlier run has made them, with a mark. `--keep` saves the vectors, for cnn.py.
-Writes docs/tables/word-vectors.md. Takes about three hours on one core.
+lines stay as an earlier run has made them, with a mark. `--keep` saves the vectors, for cnn.py;
+those of a quick run in a folder of their own. Writes docs/tables/word-vectors.md. Takes about four
+hours on one core, with GloVe at every K.
 
     FEWPAIRS_DATA=… python -m benchmarks.word_vectors.speed [--quick] [--dimensions 100 200 300]
         [--only NAME …] [--keep FOLDER]
@@ -47,9 +48,9 @@ OURS: dict[str, dict[str, Any]] = {
 RIVALS = ("gensim word2vec", "gensim fastText", "GloVe")
 THREADS = 2
 TEXT = """\
-English Wikipedia, all of it, two threads. No package that trains GloVe could be had: it is trained
-by a loop of ours after its paper, in compiled code on one thread, with the settings of its authors'
-demonstration: 15 passes, a window of 15, x_max = 10. "–": not run.
+100 MB of English Wikipedia, 15.9 million tokens, two threads. No package that trains GloVe could be
+had: it is trained by a loop of ours after its paper, in compiled code on one thread, with the
+settings of its authors' demonstration: 15 passes, a window of 15, x_max = 10. "–": not run.
 
 ## Seconds and quality
 
@@ -211,6 +212,9 @@ def main() -> None:
     options = parser.parse_args()
     need_data()
     limit = 10_000 if options.quick else None
+    # Vectors of a part of the corpus must not be taken for those of all.
+    folder = options.keep / "quick" if options.keep and options.quick else options.keep
+    made_by = code("text")
     lines, faster = [], []
     for dimensions in [100] if options.quick else options.dimensions:
         found = {}
@@ -219,8 +223,8 @@ def main() -> None:
                 print(f"left out: {title}, which is not installed")
             elif title.strip("*").startswith(tuple(options.only or [""])):
                 found[title] = in_its_own_process(title, dimensions, limit)
-                if options.keep:
-                    keep(options.keep, title, dimensions, found[title])
+                if folder:
+                    keep(folder, title, dimensions, found[title])
                 lines.append(row(title, dimensions, found[title]))
                 print(*lines[-1], sep=" | ", flush=True)
         if not found:
@@ -235,7 +239,7 @@ def main() -> None:
             ratios=table(["K", "method", *RIVALS], faster),
         )
         if not options.quick:
-            text = Earlier.of("word-vectors", code("text")).fill(text, code("text"))
+            text = Earlier.of("word-vectors", made_by).fill(text)
         publish("word-vectors", text, quick=options.quick)
     print("\n" + text)
 

@@ -414,6 +414,7 @@ def test_what_has_no_value_alone_is_asked_for_again_of_blocks(tmp_path):
                 fp.approximate(range(n), similarity, landmarks=30, random_state=0, journal=journal)
             )
     assert sum(asked) <= len(found[0].skipped)
+    assert len(found[1].skipped) == len(found[0].skipped)
     np.testing.assert_array_equal(found[0].to_dense(), found[1].to_dense())
 
 
@@ -424,6 +425,18 @@ def test_an_answer_that_is_no_number_is_not_skipped_beside_one_without_a_value(w
 
     def score(a, b):
         return wrong if (a, b) == (12, 7) else exact[a, b]
+
+    similarity = fp.similarity(score, kind="pair", symmetric=False, on_nonfinite="skip")
+    with pytest.raises(SimilarityError, match="items 12"):
+        fp.approximate(range(20), similarity, landmarks=[7, 2, 4, 9], error_pairs=0, random_state=0)
+
+
+def test_of_several_answers_that_are_no_numbers_the_first_is_named():
+    exact = np.random.default_rng(0).random((20, 20)) + 1
+    exact[3, 7] = np.nan
+
+    def score(a, b):
+        return "oops" if (a, b) in {(12, 7), (15, 7)} else exact[a, b]
 
     similarity = fp.similarity(score, kind="pair", symmetric=False, on_nonfinite="skip")
     with pytest.raises(SimilarityError, match="items 12"):

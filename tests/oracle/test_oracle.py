@@ -9,6 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fewpairs as fp
+from fewpairs.oracle.ledger import unknown_part
+from fewpairs.oracle.requests import Rectangle
 
 
 def distinct(n: int, s: int) -> int:
@@ -212,3 +214,28 @@ def test_bad_indices_are_refused(indices):
     with pytest.raises(fp.errors.InputError):
         oracle.columns(indices)
     assert oracle.evaluations == 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_rows_that_lack_the_same_columns_are_asked_for_together(seed):
+    rng = np.random.default_rng(seed)
+    n, m = rng.integers(1, 40), rng.integers(1, 8)
+    # Few kinds of rows or many, with whole rows and known ones among them.
+    kinds = rng.random((rng.integers(1, 12), m)) < rng.choice([0.1, 0.5, 0.9])
+    kinds = np.vstack([kinds, np.ones((1, m), dtype=bool), np.zeros((1, m), dtype=bool)])
+    unknown = kinds[rng.integers(0, len(kinds), n)]
+    request = Rectangle(rng.permutation(100)[:n], rng.permutation(100)[:m])
+    some = ~unknown.all(axis=1) & unknown.any(axis=1)
+    wanted = [(request.rows[unknown.all(axis=1)], request.columns)]
+    wanted += [
+        (request.rows[(unknown == kind).all(axis=1)], request.columns[kind])
+        for kind in np.unique(unknown[some], axis=0)
+    ]
+    planner = fp.Oracle(range(100), Counter(np.eye(100)).similarity("block")).planner
+    found = list(unknown_part(request, unknown, planner, shared=True))
+    wanted = [pair for pair in wanted if len(pair[0])]
+    assert len(found) == len(wanted)
+    for part, (rows, columns) in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(part.rows, rows)
+        np.testing.assert_array_equal(part.columns, columns)

@@ -206,6 +206,10 @@ def unknown_part(
             yield Rectangle(request.rows[whole], request.columns)
         rest = np.flatnonzero(~whole & unknown.any(axis=1))
         # Rows that lack the same columns, together: a hull of all would ask for what is known.
-        lacking, group = np.unique(unknown[rest], axis=0, return_inverse=True)
-        for k, columns in enumerate(lacking):
-            yield Rectangle(request.rows[rest[group.ravel() == k]], request.columns[columns])
+        lacking, group, sizes = np.unique(
+            unknown[rest], axis=0, return_inverse=True, return_counts=True
+        )
+        # In one pass: there may be as many groups as rows. Behind the last group nothing is left.
+        parts = np.split(rest[np.argsort(group.ravel(), kind="stable")], np.cumsum(sizes))
+        for columns, part in zip(lacking, parts, strict=False):
+            yield Rectangle(request.rows[part], request.columns[columns])
