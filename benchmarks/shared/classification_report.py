@@ -27,7 +27,8 @@ News); 20NEWS without headers, quotations and signatures, but for the column tha
 splits where there are some (OHSUMED, 20NEWS, R8), else random ones of 70/30, mean ± standard
 deviation of five, or one of them. A linear SVM on centred features; γ and C are chosen on training
 documents alone, for every method at the size in the table. Landmarks are the same for all methods
-and splits. The exact kernel is that of a support vector machine of one class against the rest.
+and splits. The exact kernel is a support vector machine's, of pairs of classes or of each against
+the rest, whichever does better in validation.
 "Length one": words scaled to that length, as in the code of the WME paper's authors,
 and up to 12 of them in a random document in place of 6.
 

@@ -49,8 +49,7 @@ class Earlier:
         """What its cells get on the new page: nothing, if the same code made them."""
         return "" if _signature(self.code) in self.page else MARK
 
-    # A second word is passed over: wme_sizes.py tells the code here as well.
-    def fill(self, text: str, _code: str = "") -> str:
+    def fill(self, text: str) -> str:
         """Put the earlier page's cells and rows where this run has none, and sign the page."""
         before = {title: lines for title, lines in _parts(self.page) if lines[0].startswith("|")}
         result: list[str] = []

@@ -150,31 +150,36 @@ def leading(kernel: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def from_all_pairs(title: str, distances: Distances, size: int, seed: int) -> dict[str, float]:
-    """The optimal features of a size, or an SVM on the kernel itself; γ and C on training rows."""
+    """The optimal features of a size, or an SVM on the kernel itself.
+
+    γ, C and whether the kernel's machine tells pairs of classes apart, or each from the rest as the
+    linear one does, are chosen on training rows.
+    """
     whole = distances.corpus
     train, test = whole.split(seed)
     some = (train if whole.published is None else whole.pool)[:MOST_TO_CHOOSE]
     labels, held = whole.labels, np.arange(len(some)) % 4 == 0
     start = time.process_time()
 
-    def right(gamma: float, known: np.ndarray, asked: np.ndarray, cost: float) -> float:
+    def right(known: np.ndarray, asked: np.ndarray, gamma: float, cost: float, rest: bool) -> float:
         if title == "Optimal":
             rows = optimal_features(distances, gamma, size)
             return accuracies(rows[known], labels[known], rows[asked], labels[asked])[0]
-        # One class against the rest, as in the linear machine; SVC by itself takes pairs of them.
-        model = OneVsRestClassifier(SVC(C=cost, kernel="precomputed"))
+        model = SVC(C=cost, kernel="precomputed")
+        model = OneVsRestClassifier(model) if rest else model
         model.fit(distances.kernel(gamma, known, known).astype(float), labels[known])
         return 100 * model.score(distances.kernel(gamma, asked, known), labels[asked])
 
-    costs = (0.0,) if title == "Optimal" else COSTS  # the features' machine chooses its own
+    # The machine of the features chooses its own C.
+    machines = ((0.0,), (True,)) if title == "Optimal" else (COSTS, (False, True))
     guesses = {
-        (gamma, cost): right(gamma, some[~held], some[held], cost)
-        for gamma, cost in product(GAMMAS, costs)
+        choice: right(some[~held], some[held], *choice) for choice in product(GAMMAS, *machines)
     }
-    gamma, cost = max(guesses, key=guesses.get)
+    best = max(guesses, key=guesses.get)
     n = len(whole.texts)
     spent = n * (n - 1) // 2
-    return {"test": right(gamma, train, test, cost), "cost": cost, "gamma": gamma,
+    gamma, cost, rest = best
+    return {"test": right(train, test, *best), "cost": cost, "gamma": gamma, "rest": rest,
             "evaluations": spent, "distances": spent * distances.seconds_each,
             "arithmetic": time.process_time() - start}  # fmt: skip
 

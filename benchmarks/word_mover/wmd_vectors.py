@@ -95,7 +95,7 @@ def main() -> None:
     if options.quick:
         options.only, options.size, folder = ["TWITTER"], 64, folder / "quick"
     folder.mkdir(parents=True, exist_ok=True)
-    kept = Kept(folder / "vectors.jsonl", "methods", "transport", "text")
+    kept = Kept(folder / "vectors.jsonl", "methods", "sketches", "text", "transport")
     for name in options.only:
         whole = corpus(name, folder, most=most)
         for source in SOURCES:

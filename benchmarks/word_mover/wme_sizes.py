@@ -46,6 +46,8 @@ out. γ and C are chosen on training documents, for every cell. "–": not run.
 def measured(whole: Corpus, size: int, max_words: int) -> tuple[float, float, float]:
     """Per cent right of test and of training documents, and the γ that was chosen."""
     train, test = whole.split(0)
+    if whole.published is not None:
+        train = whole.pool  # in random order, as in wmd_classification.py
     known = whole.pool[: whole.always]
 
     def rows(share: float, which: np.ndarray) -> np.ndarray:
@@ -106,12 +108,12 @@ def main() -> None:
     if options.quick:
         options.only, options.most, folder = ["TWITTER"], FIXED_R, folder / "quick"
     folder.mkdir(parents=True, exist_ok=True)
-    kept = Kept(folder / "sizes.jsonl", "sketches", "transport")
+    kept = Kept(folder / "sizes.jsonl", "sketches", "text", "transport")
     for name in [] if options.print else options.only or list(SETS):
         run(name, corpus(name, folder, most=600 if options.quick else None), options.most, kept)
     text = written(kept)
     if not options.quick:
-        text = Earlier.of("wme-sizes", kept.code).fill(text, kept.code)
+        text = Earlier.of("wme-sizes", kept.code).fill(text)
     print("\n" + text)
     publish("wme-sizes", text, quick=options.quick)
 

@@ -174,6 +174,11 @@ def test_bad_corpora_are_named(texts, words):
         EncodedCorpus.of(texts)
 
 
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(fp.errors.InputError, match=r"no file .*none\.txt"):
+        EncodedCorpus.of(tmp_path / "none.txt")
+
+
 def test_bad_options_are_named():
     corpus = EncodedCorpus.of(TEXTS, min_count=1)
     with pytest.raises(fp.errors.InputError, match="window is 1"):

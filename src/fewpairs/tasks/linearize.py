@@ -52,7 +52,8 @@ def linearize(
     sketch_size : int, default=100
         There are ``degree * sketch_size + 1`` terms; those of an exact linear term become x itself.
     exact_linear : bool, default=True
-        Keep the linear term exact on principal axes, in up to half of the terms; False sketches it.
+        Keep the linear term exact on principal axes, in up to half of the terms: nearer to the
+        layers at once. False sketches it: better after long training.
     random_state : int, Generator, RandomState or None
 
     Returns

@@ -122,6 +122,10 @@ class _Spool:
 
 
 def _lines(path: Path) -> Iterator[str]:
+    if not path.is_file():
+        raise InputError(
+            f"there is no file {str(path)!r}.", "Its lines are the texts.", "Check the path."
+        )
     opener: Any = gzip.open if path.suffix == ".gz" else open
     with opener(path, "rt", encoding="utf-8") as file:
         yield from file
