@@ -15,12 +15,11 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent
-#: What Python says of a package that is not installed; our own are never lacking.
-LACKING = r"ModuleNotFoundError: (No module named '(?!benchmarks|fewpairs)[^']+')"
 
 
 def docstring(path: Path) -> str:
@@ -108,8 +107,8 @@ def run(chosen: list[str], *, quick: bool) -> int:
             command, cwd=HERE.parent, stderr=subprocess.PIPE, text=True, check=False
         )
         sys.stderr.write(done.stderr)
-        if lacking := re.search(LACKING, done.stderr):
-            print(f"skipped: {lacking[1]}; the extra bench has what most benchmarks need")
+        if done.returncode and (lacking := missing_package(done.stderr)):
+            print(f"skipped: {lacking} is not installed; the extra bench has what most need")
         # Without data or the folder that it asks for, a benchmark has said so.
         elif done.returncode and not done.stderr.startswith(("skipped:", "usage:")):
             failed.append(name)
@@ -119,12 +118,25 @@ def run(chosen: list[str], *, quick: bool) -> int:
     return len(failed)
 
 
+def missing_package(said: str) -> str:
+    """Return the package without which a benchmark ended, by the last line of its traceback."""
+    last = [line for line in said.splitlines() if line and not line.startswith("took ")][-1:]
+    found = re.match(r"ModuleNotFoundError: No module named '(\w+)'$", last[0]) if last else None
+    return found[1] if found and find_spec(found[1]) is None else ""
+
+
 def told(unknown: str) -> str:
     """Return a name that there is not, with the nearest one that there is."""
-    asked = unknown.lower().replace("/", ".").removesuffix(".py").split(".")[-1]
-    by_end = {name.split(".")[-1]: name for name in names()}
-    near = difflib.get_close_matches(asked, by_end, n=1)
-    return f"{unknown} (did you mean {by_end[near[0]]}?)" if near else unknown
+    asked = unknown.lower().replace("/", ".").removesuffix(".py").strip(".")
+    asked = asked.removeprefix("benchmarks.")
+    every = names()
+    known = [*every, *{name.split(".")[0] for name in every}]
+    near = [name for name in known if name == asked]
+    near = near or [name for name in every if name.split(".")[-1] == asked]
+    near = near or difflib.get_close_matches(asked, known, n=1, cutoff=0.75)
+    ends = {name.split(".")[-1]: name for name in every}
+    near = near or [ends[end] for end in difflib.get_close_matches(asked, ends, n=1)]
+    return f"{unknown} (did you mean {' or '.join(near)}?)" if near else unknown
 
 
 def main(given: list[str] | None = None) -> int:

@@ -24,6 +24,7 @@ The published page is of these runs. What has "–" there was left out by `--met
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -59,8 +60,8 @@ MOST_FOR_ALL_PAIRS = 3200
 #: Training documents by which γ and C are chosen where all pairs are known.
 MOST_TO_CHOOSE = 4000
 #: Documents whose kernel is decomposed whole; of more its leading part alone, which takes so many
-#: rounds of subspace iteration.
-MOST_DECOMPOSED, ROUNDS = 12_000, 4
+#: rounds of subspace iteration, by so many lines at a time.
+MOST_DECOMPOSED, ROUNDS, LINES = 12_000, 4, 2000
 
 
 def compared(
@@ -132,20 +133,28 @@ def vote(labels: np.ndarray, near: np.ndarray, k: int) -> np.ndarray:
 def optimal_features(distances: Distances, gamma: float, size: int) -> np.ndarray:
     """The best features of that size of all documents, from all pairs."""
     every = np.arange(len(distances.corpus.texts))
-    values, basis = leading(distances.kernel(gamma, every, every), size)
+    values, basis = leading(lambda rows: distances.kernel(gamma, rows, every), len(every), size)
     return basis * np.sqrt(np.maximum(values, 0))
 
 
-def leading(kernel: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """The largest eigenvalues and their vectors."""
-    if len(kernel) <= MOST_DECOMPOSED:
-        largest = [max(len(kernel) - size, 0), len(kernel) - 1]
-        return eigh(kernel.astype(float), subset_by_index=largest, overwrite_a=True)
+def leading(
+    lines: Callable[[np.ndarray], np.ndarray], n: int, size: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The largest eigenvalues of a kernel, given by some of its lines, and their vectors."""
+    if n <= MOST_DECOMPOSED:
+        kernel = lines(np.arange(n)).astype(float)
+        return eigh(kernel, subset_by_index=[max(n - size, 0), n - 1], overwrite_a=True)
+    some = np.array_split(np.arange(n), -(-n // LINES))
+
+    def product(x: np.ndarray) -> np.ndarray:
+        """Of the kernel with x, without room for a kernel."""
+        return np.vstack([lines(rows) @ x for rows in some])
+
     rng = np.random.default_rng(0)
-    basis = rng.standard_normal((len(kernel), size + size // 10), dtype=kernel.dtype)
+    basis = rng.standard_normal((n, size + size // 10), dtype=np.float32)
     for _ in range(ROUNDS):
-        basis = np.linalg.qr(kernel @ basis)[0]
-    values, turn = eigh(basis.T @ (kernel @ basis))
+        basis = np.linalg.qr(product(basis))[0]
+    values, turn = eigh(basis.T @ product(basis))
     return values[-size:], basis @ turn[:, -size:]
 
 

@@ -177,6 +177,8 @@ def test_bad_corpora_are_named(texts, words):
 def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(fp.errors.InputError, match=r"no file .*none\.txt"):
         EncodedCorpus.of(tmp_path / "none.txt")
+    with pytest.raises(fp.errors.InputError, match="is a folder"):
+        EncodedCorpus.of(tmp_path)
 
 
 def test_bad_options_are_named():

@@ -142,6 +142,8 @@ def test_analogy():
         ({"min_count": 10**9}, "no word occurs"),
         ({"order": {"ship", "boat"}}, "order is a set"),
         ({"order": 3}, "order is a int"),
+        ({"order": iter(["ship"])}, "order is a list_iterator"),
+        ({"weighting": "window"}, "windows"),
         ({"order": ["ship", "wave", "ship"]}, "'ship'"),
         ({"references": ["ship", "ship"]}, "'ship'"),
         ({"references": []}, "references is"),
@@ -152,7 +154,7 @@ def test_analogy():
         ({"max_words": -1}, "max_words is -1"),
         ({"smoothing": float("nan")}, "smoothing is nan"),
         ({"shift": float("inf")}, "shift is inf"),
-        ({"blocks": (20,)}, "blocks is"),
+        ({"blocks": (20,), "method": "divide"}, "blocks is"),
     ],
 )
 def test_bad_options_are_named(options, words):
@@ -160,11 +162,26 @@ def test_bad_options_are_named(options, words):
         fp.train_word_vectors(texts(n=20), **options)
 
 
-@pytest.mark.parametrize("named", [list, iter, np.array])
+@pytest.mark.parametrize("named", [list, tuple, np.array, dict.fromkeys])
 def test_words_that_come_first_may_be_any_sequence(named):
     first = ["ship", "pan", "law", "judge", "salt", "wave", "deck"]
     model = fp.DistanceGeometryVectors(3, order=named(first), references=len(first))
     assert model.fit(texts()).reference_words_ == first
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"min_count": 0},
+        {"smoothing": 0},
+        {"smoothing": np.float32(0.75)},
+        {"blocks": None},
+        {"blocks": np.array([16, 12]), "method": "divide"},
+        {"order": None, "references": ["ship", "pan", "law", "salt"]},
+    ],
+)
+def test_options_at_the_edge_of_what_is_allowed(options):
+    assert np.isfinite(fp.train_word_vectors(texts(), 3, **options).array).all()
 
 
 def test_a_first_block_that_holds_all_words_leaves_no_others():

@@ -15,6 +15,14 @@ from fewpairs.text.word_vectors import WordVectors
 
 #: Ways to draw a random word.
 DRAWINGS = ("box", "centred-box", "words")
+#: A pilot is trusted where the kernel is not this much fainter than its size allows; with the
+#: default γ the ratio is 14 to 29 of 128 on seven sets (docs/tables/wme-defaults.md).
+_SURE = 2
+#: Nor where one of its features makes more than one part in this many of the variance: another
+#: pilot would lack it, or have two.
+_SURELY_MANY = 4
+#: More features than this are a typing error.
+_MOST = 2.0**40
 
 
 def draw_words(
@@ -92,8 +100,8 @@ def features_needed(pilot: FloatArray, error: float) -> int:
     Raises
     ------
     InputError
-        Where the kernel is too faint beside its variance for a pilot of this size to measure: one
-        in so many features then makes it, and the number that comes out would be a guess.
+        Where the kernel is too faint beside its variance for a pilot of this size to measure, or
+        one feature makes most of that: the number that comes out would be a guess.
     """
     products = pilot.T @ pilot
     size = float(np.abs(products).max())
@@ -107,10 +115,12 @@ def features_needed(pilot: FloatArray, error: float) -> int:
     n_pilot = len(products)
     own = float(np.trace(squares)) / n_pilot
     exact = (float(squares.sum()) - n_pilot * own) / (n_pilot * (n_pilot - 1))
-    if own > n_pilot * exact:
+    largest = float(np.square(np.diagonal(products) / size).max())
+    wanted = (own - exact) / (exact * error) / error if exact > 0 and error > 0 else np.inf
+    if own > n_pilot / _SURE * exact or largest > n_pilot / _SURELY_MANY * own or wanted > _MOST:
         raise InputError(
             f"how many random documents have an error of {error:g} cannot be told from {n_pilot}.",
             "Nearly all of the kernel comes from a few of them, as where gamma is large.",
-            "Pass n_components as a whole number, or a smaller gamma.",
+            "Pass n_components as a whole number, or a smaller gamma, or a larger error.",
         )
-    return max(1, ceil((own - exact) / (exact * error**2)))
+    return max(1, ceil(wanted))

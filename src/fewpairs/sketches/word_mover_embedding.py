@@ -66,7 +66,8 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     n_components : int or float, default=256
         R, the number of random documents. A float below 1 is the relative Frobenius error of the
         kernel that is wanted: R is then worked out from 128 random documents of their own and up
-        to 100 training documents, and halving the error takes four times as many.
+        to 100 training documents, and halving the error takes four times as many. With a number as
+        `gamma` that is a rough estimate, refused where 128 of them cannot tell.
     max_words : int, default=6
         A random document has a uniform number of words between 1 and this.
     gamma : "scale" or float, default="scale"
@@ -194,14 +195,15 @@ class WordMoverEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
     def _draw(self, documents: Documents, count: int, rng: np.random.Generator) -> None:
         """Draw so many random documents."""
-        words = count * (self.max_words + 1) / 2
+        most = int(self.max_words)
+        words = count * (most + 1) / 2
         numbers = 2 * words * self._ground.vectors.shape[1] + count * min(_MEASURED, len(documents))
         require_memory(
             8 * numbers + _NAMED * words,
             f"{count:,} random documents, and distances to them,",
-            "Take fewer",
+            "Take fewer, or a larger error",
         )
-        sizes = rng.integers(1, self.max_words + 1, count)
+        sizes = rng.integers(1, most + 1, count)
         vectors = self._ground.vectors
         drawn = draw_words(
             self.drawing, vectors, documents.words.astype(np.int64), int(sizes.sum()), rng

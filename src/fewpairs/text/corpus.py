@@ -122,9 +122,12 @@ class _Spool:
 
 
 def _lines(path: Path) -> Iterator[str]:
-    if not path.is_file():
+    if not path.exists() or path.is_dir():  # a pipe is no file, and can be read
+        what = "is a folder" if path.is_dir() else "is not there"
         raise InputError(
-            f"there is no file {str(path)!r}.", "Its lines are the texts.", "Check the path."
+            f"there is no file {str(path)!r}: it {what}.",
+            "Its lines are the texts.",
+            "Check the path.",
         )
     opener: Any = gzip.open if path.suffix == ".gz" else open
     with opener(path, "rt", encoding="utf-8") as file:

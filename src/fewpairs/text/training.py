@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from fewpairs.arrays import FloatArray, RandomState, generator, is_number, is_whole
 from fewpairs.errors import InputError, UnknownNameError
 from fewpairs.parallel import count_jobs
-from fewpairs.text.cooccurrence import MAX_PAIRS, Cooccurrences, new_pmi
+from fewpairs.text.cooccurrence import MAX_PAIRS, WEIGHTINGS, Cooccurrences, new_pmi
 from fewpairs.text.corpus import EncodedCorpus
 from fewpairs.text.distance_geometry import (
     FIRST_BLOCK,
@@ -33,7 +33,7 @@ METHODS = ("build-up", "divide", "eigs")
 
 
 def _are_sizes(blocks: Any) -> bool:
-    pair = isinstance(blocks, (tuple, list)) and len(blocks) == 2  # noqa: PLR2004
+    pair = isinstance(blocks, (tuple, list, np.ndarray)) and len(blocks) == 2  # noqa: PLR2004
     return pair and all(is_whole(size) and size >= 1 for size in blocks)
 
 
@@ -264,10 +264,15 @@ class DistanceGeometryVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     def _check(self) -> None:
         if self.method not in METHODS:
             raise UnknownNameError("method", self.method, METHODS)
-        check_order(self.order)
         check_references(self.references)
+        if not are_named(self.references):
+            check_order(self.order)
+        if self.weighting not in WEIGHTINGS:
+            raise UnknownNameError("weighting", self.weighting, WEIGHTINGS)
+        count_jobs(self.n_jobs)
         for name in _ALLOWED:
-            _check_option(name, getattr(self, name))
+            if name != "blocks" or self.method == "divide":
+                _check_option(name, getattr(self, name))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -281,7 +286,7 @@ def _check_option(name: str, value: Any) -> None:
     fits, what = _ALLOWED[name]
     if not fits(value):
         told = "the number of dimensions" if name == "n_components" else name
-        raise InputError(f"{told} is {value!r}.", "Nothing was read.", f"Pass {what}.")
+        raise InputError(f"{told} is {value!r}.", "No text was read.", f"Pass {what}.")
 
 
 def train_word_vectors(

@@ -5,8 +5,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -25,10 +24,10 @@ def check_order(order: Any) -> None:
     """Refuse an unknown name of an order, and what is no sequence of words."""
     if isinstance(order, str) and order not in ORDERS:
         raise UnknownNameError("order", order, ORDERS)
-    if not isinstance(order, Iterable) or isinstance(order, (AbstractSet, Mapping, bytes)):
+    if not isinstance(order, Iterable) or isinstance(order, (set, frozenset, bytes, Iterator)):
         raise InputError(
             f"order is a {type(order).__name__}.",
-            "It says which words come first.",
+            "It says which words come first, each time that vectors are trained.",
             f"Pass a list of words, or one of {', '.join(ORDERS)}.",
         )
 
@@ -57,7 +56,7 @@ def word_order(counts: Cooccurrences, order: str | Iterable[str]) -> IntArray:
 
 def _first(given: Iterable[str], words: list[str]) -> IntArray:
     """Put some words first, and the others behind them as they were."""
-    chosen = list(given)  # an iterator is empty the second time
+    chosen = list(given)
     place = {word: k for k, word in enumerate(words)}
     unknown = [word for word in chosen if word not in place]
     if unknown:
