@@ -25,7 +25,8 @@ All documents of each set, but for those whose number stands in the heading ({do
 stop words left out, 100-dimensional vectors derived from GloVe (the papers: 300 dimensions, Google
 News); 20NEWS without headers, quotations and signatures, but for the column that says so. Published
 splits where there are some (OHSUMED, 20NEWS, R8), else random ones of 70/30, mean ± standard
-deviation of five, or one of them. A linear SVM on centred features; γ and C are chosen on training
+deviation of five, or one of them; 1,500 training documents are in all five, so that ± is less than
+that of independent ones. A linear SVM on centred features; γ and C are chosen on training
 documents alone, for every method at the size in the table. Landmarks are the same for all methods
 and splits. The exact kernel is a support vector machine's, of pairs of classes or of each against
 the rest, whichever does better in validation.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from fewpairs.arrays import FloatArray, RandomState, generator, is_number, is_whole
+from fewpairs.arrays import FloatArray, RandomState, generator
 from fewpairs.errors import InputError, UnknownNameError
 from fewpairs.parallel import count_jobs
 from fewpairs.text.cooccurrence import MAX_PAIRS, WEIGHTINGS, Cooccurrences, new_pmi
@@ -26,29 +25,11 @@ from fewpairs.text.distance_geometry import (
 )
 from fewpairs.text.documents import Documents
 from fewpairs.text.references import are_named, check_references, count_references
+from fewpairs.text.training_options import ALLOWED, check_option
 from fewpairs.text.word_order import check_order, word_order
 from fewpairs.text.word_vectors import WordVectors
 
 METHODS = ("build-up", "divide", "eigs")
-
-
-def _are_sizes(blocks: Any) -> bool:
-    pair = isinstance(blocks, (tuple, list, np.ndarray)) and len(blocks) == 2  # noqa: PLR2004
-    return pair and all(is_whole(size) and size >= 1 for size in blocks)
-
-
-#: What options may be, and how that is said.
-_ALLOWED: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "n_components": (lambda x: is_whole(x) and x >= 1, "a positive integer"),
-    "window": (lambda x: is_whole(x) and x > 1, "an integer of at least 2"),
-    "subsample": (lambda x: x is None or (is_number(x) and x > 0), "a positive number, or None"),
-    "max_pairs": (lambda x: is_whole(x) and x >= 1, "a positive integer"),
-    "min_count": (lambda x: is_whole(x) and x >= 0, "an integer of at least 0"),
-    "max_words": (lambda x: x is None or (is_whole(x) and x >= 1), "a positive integer, or None"),
-    "smoothing": (lambda x: is_number(x) and 0 <= x <= 1, "a number between 0 and 1"),
-    "shift": (is_number, "a finite number"),
-    "blocks": (_are_sizes, "two positive integers"),
-}
 
 
 class DistanceGeometryVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -186,7 +167,7 @@ class DistanceGeometryVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             Of the new words alone.
         """
         check_is_fitted(self)
-        _check_option("min_count", min_count)
+        check_option("min_count", min_count)
         if self._builder is None:
             raise InputError(
                 f'new words were asked of method="{self.method}".',
@@ -270,23 +251,15 @@ class DistanceGeometryVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         if self.weighting not in WEIGHTINGS:
             raise UnknownNameError("weighting", self.weighting, WEIGHTINGS)
         count_jobs(self.n_jobs)
-        for name in _ALLOWED:
+        for name in ALLOWED:
             if name != "blocks" or self.method == "divide":
-                _check_option(name, getattr(self, name))
+                check_option(name, getattr(self, name))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
         tags.input_tags.string = True
         return tags
-
-
-def _check_option(name: str, value: Any) -> None:
-    """Refuse what cannot be used, before a text is read."""
-    fits, what = _ALLOWED[name]
-    if not fits(value):
-        told = "the number of dimensions" if name == "n_components" else name
-        raise InputError(f"{told} is {value!r}.", "No text was read.", f"Pass {what}.")
 
 
 def train_word_vectors(
