@@ -34,6 +34,7 @@ from benchmarks.shared import (
 from benchmarks.shared.document_features import Distances
 from benchmarks.shared.fourier_features import fourier_features
 from benchmarks.shared.linear_svm import LinearSVM
+from benchmarks.sketches import poly_figure1
 from benchmarks.word_mover import document_baselines, wmd_classification, wmd_ranks
 from benchmarks.word_vectors import cnn, speed
 from fewpairs.text.corpus import EncodedCorpus
@@ -517,6 +518,20 @@ def test_every_signed_page_comes_back_as_it_is(name):
     bare = re.sub(r"(?m)(^\|( --- \|)+\n)(^\|.*\n?)+", r"\1", text)
     assert bare.count("\n| ") < text.count("\n| ") / 2
     assert before.fill(bare) == page
+
+
+def test_the_synthetic_rows_of_figure_1_are_scaled_once():
+    kernel = poly_figure1.Kernel(poly_figure1.unscaled("synthetic"))
+    assert (kernel.u**2).sum(axis=1).mean() == pytest.approx(0.1, rel=0.02)
+
+
+def test_words_and_their_rarity_are_learned_from_training_documents(monkeypatch):
+    monkeypatch.setattr(document_baselines, "stop_words", tuple)
+    texts = ["melon melon pear", "pear melon", "grape melon", "grape grape"]
+    known = np.array([0, 1])
+    found = document_baselines.counted(SimpleNamespace(texts=texts), known)
+    np.testing.assert_array_equal(found.plain.toarray(), [[2, 1], [1, 1], [1, 0], [0, 0]])
+    np.testing.assert_allclose(found.tfidf.toarray()[1], np.sqrt([0.5, 0.5]))  # equally frequent
 
 
 @pytest.mark.parametrize("rows", [120, 300])

@@ -107,6 +107,11 @@ def test_a_package_that_is_not_installed_is_no_failure(asked, monkeypatch, capsy
     ):
         answer.stderr = other
         assert command.main(["a.one"]) == 1
+    ran = subprocess.CompletedProcess([], 0, stderr=said)
+    monkeypatch.setattr(command.subprocess, "run", lambda *_, **__: ran)
+    capsys.readouterr()
+    assert command.main(["a.one"]) == 0
+    assert "skipped:" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ All documents of the papers' sets, training and test accuracy of a linear SVM on
 features; γ and C are chosen on training documents at each R and D. R grows with D = 6, and D with
 R = 512: random documents of 1 to D words. Where the data have no split, the first random one. The
 figures are curves, and print no numbers. Distances and results are kept in the cache, and what is
-there is not computed again; sets that are not run keep their rows. Half an hour on one core. Writes
-docs/tables/wme-sizes.md.
+there is not computed again; sets that are not run keep their rows. TWITTER is published with
+`--only TWITTER --most 4096`. Half an hour on one core. Writes docs/tables/wme-sizes.md.
 
     FEWPAIRS_DATA=… FEWPAIRS_CACHE=… python -m benchmarks.word_mover.wme_sizes
         [--quick] [--only NAME …] [--most N] [--print]

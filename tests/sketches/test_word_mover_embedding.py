@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 import fewpairs as fp
+from fewpairs.sketches.random_documents import features_needed
 
 
 def table() -> fp.WordVectors:
@@ -111,6 +112,17 @@ def test_a_number_that_a_pilot_cannot_tell_is_refused(gamma):
     model = fp.WordMoverEmbedding(table(), 0.1, gamma=gamma, random_state=0)
     with pytest.raises(fp.errors.InputError, match=r"cannot be told|are 0"):
         model.fit(texts(30))
+
+
+def test_a_pilot_is_trusted_unless_the_kernel_is_faint_or_one_feature_makes_it():
+    assert features_needed(np.eye(64) + 0.05, 0.1) > 1
+    with pytest.raises(fp.errors.InputError, match="cannot be told from 64"):
+        features_needed(np.eye(64) + 0.03, 0.1)
+    equal = np.ones((4, 64))
+    assert features_needed(equal, 0.1) == 1
+    equal[:, 7] *= 5
+    with pytest.raises(fp.errors.InputError, match="cannot be told from 64"):
+        features_needed(equal, 0.1)
 
 
 def test_random_documents_that_do_not_fit_are_refused_before_they_are_drawn():
